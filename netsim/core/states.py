@@ -4,7 +4,7 @@ other, samples, energies."""
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
-from netsim.core.contract import ASTRAY, KNOWN, earlier, projected
+from netsim.core.contract import ASTRAY, KNOWN, dense_output, earlier, projected
 from netsim.core.problem import (
     ALPHA,
     CHARTS,
@@ -117,6 +117,16 @@ def found_in(problem, g, state):
     copy(g, problem.sizes[Y], state, 3 * nk, ny)
     copy(g, problem.sizes[HISTORY] + nq + MOTION * nk + VALUES * ny, state, 3 * nk + ny, nq)
     copy(g, problem.sizes[HISTORY], state, 3 * nk + ny + nq, nq)
+
+
+@inner
+def state_at(method, problem, trial, theta, h):
+    """The state at t + theta h into trial.middle: the end of the step, or what its polynomials say."""
+    if theta == 1.0:
+        copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
+    else:
+        motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
+        dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
 
 
 @inner

@@ -22,7 +22,6 @@ AXES = {
     "pole": {"units": "1", "long_name": "number of the pole or zero"},
     "point": {"units": "1", "long_name": "number of the point along a curve"},
     "row": {"units": "1", "long_name": "number of the row"},
-    "case": {"units": "1", "long_name": "number of the case"},
 }
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"

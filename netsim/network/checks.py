@@ -1,11 +1,12 @@
 """What may be wrong with a network as a whole: names of nodes, paths into subnetworks, writers of signals."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from netsim.library.component import CONSTANTS
 from netsim.library.files import Library
 from netsim.network.network import GROUND, Frame, Instance, Node
 from netsim.text.errors import Problem, Span, nearest
+from netsim.text.spelling import new_name
 from netsim.text.syntax import ComponentDef, Statement
 from netsim.text.syntax import Instance as InstanceText
 
@@ -18,18 +19,11 @@ def wrong_names(nodes: Sequence[Node], top: Frame) -> Iterator[Problem]:
             also = ((top.members[node.name], "this"),)
             hint = (
                 "nodes, instances and params share one name space: call this node "
-                f"'{_free(f'n_{node.name}', names)}' everywhere"
+                f"'{new_name(f'n_{node.name}', '_', names)}' everywhere"
             )
             yield Problem("E222", f"'{node.name}' names a node and something else", node.span, hint=hint, also=also)
         elif node.name in CONSTANTS:
             top.members[node.name] = node.span
-
-
-def _free(name: str, taken: Container[str]) -> str:
-    """The name, with underscores until nothing has it."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def wrong_paths(nodes: Sequence[Node], instances: Sequence[Instance]) -> Iterator[Problem]:

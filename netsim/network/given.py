@@ -1,13 +1,14 @@
-"""Counts and parameters that are given beside a netlist, as `name=value`."""
+"""Parameters, starts and counts by their names: what `name=value` beside a netlist says, what a name stands for."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from netsim.library.files import included, read_program
 from netsim.library.places import own_roots
-from netsim.network.network import Frame, integer
-from netsim.network.values import parse_expression
+from netsim.network.network import Beginning, Frame, Network, integer
+from netsim.network.values import Values, parse_expression
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import Typed
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.syntax import Count, Expr
@@ -47,3 +48,19 @@ def _counts(source: str | Path) -> set[str]:
     program = parse(source, "<text>") if isinstance(source, str) else read_program(source)
     with within(own_roots("<text>" if isinstance(source, str) else source)):
         return {s.name for s in included(program) if isinstance(s, Count)}
+
+
+def value_of(values: Values, name: str) -> Typed:
+    """The present value of a parameter or let by its full dotted name, with its dimension."""
+    network, (head, _, last) = values.network, name.rpartition(".")
+    instance = next((i for i in network.instances if i.name == head), None)
+    if instance is not None:
+        return values.parameters(instance)[last]
+    frames = (network.top, *(i.frame for i in network.instances))
+    frame = next(f for f in frames if name.startswith(f.prefix) and name[len(f.prefix) :] in f.definitions)
+    return values.defined(name, frame.definitions[name[len(frame.prefix) :]])
+
+
+def written_starts(network: Network) -> dict[str, Beginning]:
+    """The written starts by the names that may be varied: `m1.x.start`."""
+    return {f"{b.path}.start": b for b in network.beginnings if b.word == "start"}

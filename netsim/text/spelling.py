@@ -112,3 +112,11 @@ def is_unit(text: str) -> bool:
     except UnknownUnit:
         return False
     return True
+
+
+def new_name(name: str, suffix: str, taken: set[str]) -> str:
+    """The name, with the suffix as often as it takes until nothing has it; it is taken from now on."""
+    while name in taken:
+        name += suffix
+    taken.add(name)
+    return name

@@ -26,6 +26,7 @@ from netsim.analyses.sensitivity.moved import moved
 from netsim.analyses.sensitivity.sensitivity import KINDS as RUN
 from netsim.analyses.sensitivity.sensitivity import differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
+from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.results.files import read
 from netsim.results.samples import Figure, Samples, Signal
@@ -96,7 +97,7 @@ def check(options: Mapping[str, Any], line: Line) -> FitOptions:
         raise InputError(wrong)
     files = tuple(_file(each) for each in listed(options["to"]))
     signals = listed(options["signals"])
-    ranges = tuple(range_of(each, line.network, line.scope, bounded=True) for each in listed(options["parameters"]))
+    ranges = tuple(range_of(each, line.network, line.scope) for each in listed(options["parameters"]))
     weights = _weights(options.get("weights"), signals, line)
     given = {n: options[n] for n in options if n in RUN and n not in ("of", "to")}
     last = max(float(_data(file)["time"][-1]) for file in files)
@@ -287,7 +288,7 @@ def fitted_text(network: Network, values: Mapping[str, float]) -> str:
 
 def _place(network: Network, name: str) -> Span | None:
     """Where the value of a parameter or a start is written."""
-    start = next((b for b in network.beginnings if f"{b.path}.start" == name), None)
+    start = written_starts(network).get(name)
     if start is not None:
         return span_of(start.value)
     head, _, last = name.rpartition(".")

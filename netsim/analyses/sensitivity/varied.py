@@ -15,6 +15,8 @@ from netsim.analyses.analysis import Task
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.starts import start_rows
 from netsim.initial.initial import Structure
+from netsim.network.given import value_of, written_starts
+from netsim.network.network import Network
 from netsim.network.values import Values, parameter_names
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
@@ -75,11 +77,9 @@ class Varied:
 
 def varied(task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point]) -> Varied:
     """What a name stands for; raises `InputError` for a name that is neither parameter nor start, or no number."""
-    path = name.removesuffix(".start")
-    at = next((b for b in task.network.beginnings if b.path == path and b.word == "start"), None)
-    is_start = name.endswith(".start") and at is not None
+    is_start = name in written_starts(task.network)
     if is_start:
-        value, dimension, under = _of_start(task, path)
+        value, dimension, under = _of_start(task, name)
     else:
         value, dimension, under = _of_parameter(task, name, span)
     step = STEP * (abs(value) or 1.0)
@@ -105,12 +105,16 @@ def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
     return Point(machine, g, time_events_of(machine, options.stop))
 
 
-def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dimension, Callable[[float], Any]]:
-    known = parameter_names(task.network)
-    starts = [f"{b.path}.start" for b in task.network.beginnings if b.word == "start"]
+def refuse_unknown(network: Network, name: str, span: Span | None) -> None:
+    """Raises `InputError` (E236) for a name that is neither a parameter nor a written start."""
+    known = [*parameter_names(network), *written_starts(network)]
     if name not in known:
-        hint = nearest(name, [*known, *starts]) or "`netsim show` lists parameters"
+        hint = nearest(name, known) or "`netsim show` lists parameters"
         raise InputError(Problem("E236", f"no parameter or written start is called '{name}'", span, hint=hint))
+
+
+def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dimension, Callable[[float], Any]]:
+    refuse_unknown(task.network, name, span)
     found = value_of(task.values, name)
     if np.ndim(found.value):
         hint = f"it has {counted(np.size(found.value), 'component')}: give them parameters of their own"
@@ -123,31 +127,22 @@ def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dime
     return float(found.value), found.dimension or NO_DIMENSION, under
 
 
-def value_of(values: Values, name: str) -> Any:
-    """The present value of a parameter, with its dimension."""
-    network, (head, _, last) = values.network, name.rpartition(".")
-    instance = next((i for i in network.instances if i.name == head), None)
-    if instance is not None:
-        return values.parameters(instance)[last]
-    frames = (network.top, *(i.frame for i in network.instances))
-    frame = next(f for f in frames if name.startswith(f.prefix) and name[len(f.prefix) :] in f.definitions)
-    return values.defined(name, frame.definitions[name[len(frame.prefix) :]])
-
-
 def dimension_of(task: Task, name: str) -> Dimension | None:
     """The dimension of a parameter or a start."""
-    start = next((b for b in task.network.beginnings if f"{b.path}.start" == name), None)
+    start = written_starts(task.network).get(name)
     found = evaluate(start.value, task.values.scope(start.frame)) if start else value_of(task.values, name)
     return found.dimension  # type: ignore[no-any-return]
 
 
-def _of_start(task: Task, path: str) -> tuple[float, Dimension, Callable[[float], Any]]:
+def _of_start(task: Task, name: str) -> tuple[float, Dimension, Callable[[float], Any]]:
     machine = task.machine
-    rows = [row for row in start_rows(machine.system, machine.values) if row.path == path]
-    beginning = next(b for b in task.network.beginnings if b.path == path and b.word == "start")
+    beginning = written_starts(task.network)[name]
+    rows = [row for row in start_rows(machine.system, machine.values) if row.path == beginning.path]
     if len(rows) != 1:
         hint = "give its components starts of their own"
-        raise InputError(Problem("E204", f"the start of '{path}' is no single number", beginning.span, hint=hint))
+        raise InputError(
+            Problem("E204", f"the start of '{beginning.path}' is no single number", beginning.span, hint=hint)
+        )
     dimension = evaluate(beginning.value, task.values.scope(beginning.frame)).dimension or NO_DIMENSION
 
     def under(value: float) -> tuple[Machine, Structure]:

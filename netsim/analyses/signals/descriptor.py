@@ -1,6 +1,6 @@
 """A linearised network as first-order equations with its own unknowns:
 
-E z' = A z + sum_d A_d z(t - T_d) + B w,   y = C z + sum_d C_d z(t - T_d) + D w
+E z' = A z + B w,   y = C z + D w
 
 z has an unknown, or an input, with as many of its derivatives as the equations and outputs read; what is not read has
 no place."""
@@ -18,19 +18,16 @@ Triples = tuple[Array, Array, Array]
 
 
 def descriptor(lin: Linearised, inputs: Inputs) -> dict[str, Any]:
-    """E, A, B, C, D (sparse), `delays`: (T_d, A_d, C_d) each, and `z`: (unknown or, from their number on, input; how
-    often differentiated) of every entry."""
+    """E, A, B, C, D (sparse), and `z`: (unknown or, from their number on, input; how often differentiated) of every
+    entry."""
     size, m, p = lin.size, len(inputs.signals), len(lin.signals)
     equations = _joined(lin.equations, inputs.equations, size)
     outputs = _joined(lin.outputs, inputs.outputs, size)
-    late = [_late(lin, powers) for powers in (lin.equations, lin.outputs)]
     orders = np.concatenate([np.ones(size, np.int64), np.zeros(m, np.int64)])
     for k, (_, columns, _) in enumerate(equations):
         np.maximum.at(orders, columns, k)
     for k, (_, columns, _) in enumerate(outputs):
         np.maximum.at(orders, columns, k + 1 if k else 0)
-    for _, _, column, k, _ in (each for part in late for each in part):
-        orders[column] = max(orders[column], k + 1)
     first, count = np.cumsum(orders) - orders, int(orders.sum())
     e, a, b, c, d = (csr_array(shape) for shape in ((count, count), (count, count), (count, m), (p, count), (p, m)))
     for k, (rows, columns, values) in enumerate(equations):
@@ -50,13 +47,7 @@ def descriptor(lin: Linearised, inputs: Inputs) -> dict[str, Any]:
     rows, ones = size + len(lower) + np.arange(len(copies)), np.ones(len(copies))
     a = a - csr_array((ones, (rows, copies)), a.shape)
     b = b + csr_array((ones, (rows, of[copies] - size)), b.shape)
-    delays = []
-    for which, sign, rows_of in ((0, -1.0, count), (1, 1.0, p)):
-        for length, rows, column, k, values in late[which]:
-            at = csr_array((sign * values, (rows, np.full(len(rows), first[column] + k))), (rows_of, count))
-            other = csr_array((p, count) if which == 0 else (count, count))
-            delays.append((length, at, other) if which == 0 else (length, other, at))
-    return {"E": e, "A": a, "B": b, "C": c, "D": d, "delays": delays, "z": np.column_stack([of, level])}
+    return {"E": e, "A": a, "B": b, "C": c, "D": d, "z": np.column_stack([of, level])}
 
 
 def _joined(own: Powers, driven: Powers, size: int) -> list[Triples]:
@@ -67,17 +58,6 @@ def _joined(own: Powers, driven: Powers, size: int) -> list[Triples]:
         rows = np.concatenate([part.row for part, _ in parts])
         columns = np.concatenate([part.col + at for part, at in parts])
         found.append((rows, columns, np.concatenate([part.data for part, _ in parts])))
-    return found
-
-
-def _late(lin: Linearised, powers: Powers) -> list[tuple[float, Array, int, int, Array]]:
-    """(length, rows, unknown, order, values) of every delay that is read."""
-    found = []
-    for k, power in enumerate(powers):
-        for length, of, column in zip(lin.length, lin.of, lin.delayed):
-            entries = power[:, [column]].tocoo()
-            if entries.nnz and of >= 0:
-                found.append((float(length), entries.row, int(of), k, entries.data))
     return found
 
 

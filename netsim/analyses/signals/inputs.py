@@ -17,12 +17,12 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.equations.numbering import suffixes
 from netsim.equations.system import System
 from netsim.library.component import scalar_count, sizes_of
+from netsim.network.given import value_of
 from netsim.network.values import Values, parameter_names
 from netsim.results.samples import Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.syntax import Param
 from netsim.text.units import NO_DIMENSION
 
 Array = np.ndarray
@@ -117,22 +117,10 @@ def _column(lin: Linearised, power: int, column: int) -> Any:
 def parameter(values: Values, name: str) -> tuple[Signal, float]:
     """A parameter's unit and value, of the top level, of a subnetwork or of an element; raises `InputError` where it is
     no single number."""
-    network = values.network
-    owner, _, last = name.rpartition(".")
-    instance = next((i for i in network.instances if i.name == owner), None)
-    if instance is not None and any(p.name == last for p in instance.component.definition.params):
-        typed = values.parameters(instance)[last]
-    else:
-        frames = {id(f): f for f in (network.top, *(i.frame for i in network.instances))}.values()
-        frame = next(f for f in frames if name.startswith(f.prefix) and _defines(f, name[len(f.prefix) :]))
-        typed = values.defined(name, frame.definitions[name[len(frame.prefix) :]])
+    typed = value_of(values, name)
     if not isinstance(typed.value, int | float):
         raise InputError(Problem("E429", f"'{name}' is not a single number"))
     return Signal(name, unit_of(typed.dimension or NO_DIMENSION)), float(typed.value)
-
-
-def _defines(frame: Any, name: str) -> bool:
-    return name in frame.definitions and isinstance(frame.definitions[name].statement, Param)
 
 
 def _of_parameter(lin: Linearised, task: Task, selection: Selection, name: str, value: float, count: int) -> list[Any]:

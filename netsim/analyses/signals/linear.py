@@ -122,7 +122,7 @@ def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
     contain derivatives of inputs or the point is singular."""
     size = lin.size
     if len(lin.length):
-        hint = "its poles are infinitely many; ac() is exact for delays, and descriptor forms keep them apart"
+        hint = "its poles are infinitely many; ac() is exact for delays"
         raise InputError(Problem("E428", "linear() has no state space for a network with delays", hint=hint))
     parts, outputs = ([power[:, :size].toarray() for power in powers] for powers in (lin.equations, lin.outputs))
     drives, feeds = ([power.toarray() for power in powers] for powers in (inputs.equations, inputs.outputs))

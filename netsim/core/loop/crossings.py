@@ -14,8 +14,8 @@ import numpy as np
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import ROW_LENGTH, run_table
 from netsim.core.compiled.function import by_address, inner
-from netsim.core.contract import FIRST_EVENT, RESTARTED, dense_output, projected, set_time
-from netsim.core.states import copy, motion_between, move_charts, place
+from netsim.core.contract import FIRST_EVENT, RESTARTED, projected, set_time
+from netsim.core.states import copy, move_charts, place, state_at
 
 Array = np.ndarray
 
@@ -182,11 +182,7 @@ def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
 @inner
 def _state(method, problem, trial, plan, t, h, last, theta, careful):
     """The state at t + theta h into trial.middle and g."""
-    if theta == 1.0:
-        copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
-    else:
-        motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
+    state_at(method, problem, trial, theta, h)
     set_time(problem, trial, last if theta == 1.0 else t + theta * h)
     if careful and not projected(problem, plan, trial, trial.middle):
         move_charts(problem, trial.middle)

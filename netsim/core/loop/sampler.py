@@ -39,10 +39,10 @@ from netsim.core.states import (
     SUPPLIED,
     copy,
     energies,
-    motion_between,
     move_charts,
     place,
     sample,
+    state_at,
 )
 
 Array = np.ndarray
@@ -138,11 +138,7 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
 @inner
 def look(method, problem, factor, trial, control, plan, t, h, theta):
     """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
-    if theta == 1.0:
-        copy(trial.end, 0, trial.middle, 0, trial.end.shape[0])
-    else:
-        motion_between(problem, trial.start, trial.end, theta, h, trial.middle)
-        dense_output(method, problem, trial, theta, h, trial.middle, trial.whole)
+    state_at(method, problem, trial, theta, h)
     reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[LIGHT] and 0.0 < theta < 1.0:
         settle_light(problem, factor, trial, control, theta, h)

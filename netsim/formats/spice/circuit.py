@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from netsim.formats.spice.cards import Report
 from netsim.text.grammar.scan import RESERVED
+from netsim.text.spelling import new_name
 from netsim.text.syntax import Expr, Statement
 
 GROUNDS = frozenset(["0", "gnd", "gnd!"])
@@ -18,14 +19,6 @@ def word(name: str) -> str:
     plain = re.sub(r"\W", "_", name.replace("+", "p").replace("-", "n"), flags=re.ASCII)
     plain = f"n{plain}" if plain[0].isdigit() else plain
     return f"{plain}_" if plain in RESERVED else plain
-
-
-def free(name: str, suffix: str, taken: set[str]) -> str:
-    """The name, or with the suffix as often as it takes to be new."""
-    while name in taken:
-        name += suffix
-    taken.add(name)
-    return name
 
 
 @dataclass
@@ -48,7 +41,7 @@ class Circuit:
 
     def type_name(self, name: str) -> str:
         """A name for a definition that no type of the library has."""
-        return free(word(name), "_", self.types)
+        return new_name(word(name), "_", self.types)
 
 
 VALUES: dict[str, Callable[[Circuit], float]] = {

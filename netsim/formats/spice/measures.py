@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from netsim.formats.spice.blocks import Function
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.circuit import free, word
+from netsim.formats.spice.circuit import word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import value_of, written
 from netsim.formats.spice.scopes import Scope, placed
 from netsim.text.errors import InputError, Problem, Span
+from netsim.text.spelling import new_name
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
 _PIECE = re.compile(
@@ -86,7 +87,7 @@ class Figures:
                 return None
             raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is not a '.measure' line")
         value, unit = _Line(card, pieces[3:], self).value()
-        name = free(word(words[2]), "_", self.scope.taken)
+        name = new_name(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
         made: Measure = placed(Measure(name, value), card.span())
         return made

@@ -12,10 +12,11 @@ from typing import Any
 
 from netsim.formats.spice.blocks import Block, Function, Given
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.circuit import GROUNDS, VALUES, Circuit, free, word
+from netsim.formats.spice.circuit import GROUNDS, VALUES, Circuit, word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit, literal, value_of, written
 from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.spelling import new_name
 from netsim.text.syntax import NOWHERE, Binding, Expr, Instance, Name, Number, Param, Part, Start, Terminal
 
 
@@ -41,13 +42,13 @@ class Scope:
     def __init__(self, block: Block, circuit: Circuit, above: "Scope | None"):
         self.block, self.circuit, self.above = block, circuit, above
         self.taken: set[str] = set()
-        self.parameters = {name: free(word(name), "_", self.taken) for name in block.given}
+        self.parameters = {name: new_name(word(name), "_", self.taken) for name in block.given}
         self.elements: dict[str, str] = {}
         for card in block.elements:
             if card.word in self.elements:
                 circuit.report.wrong("E222", f"the element '{card.word}' is defined twice", card.at(card.tokens[0]))
             else:
-                self.elements[card.word] = free(word(card.word), "_", self.taken)
+                self.elements[card.word] = new_name(word(card.word), "_", self.taken)
         self.nodes: dict[str, str] = {}
         self.awaited: dict[str, Span] = {}
         self.complete = False
@@ -75,7 +76,7 @@ class Scope:
         if name in GROUNDS:
             return _name("ground", span)
         if name not in self.nodes:
-            self.nodes[name] = free(word(name), "_node", self.taken)
+            self.nodes[name] = new_name(word(name), "_node", self.taken)
             if self.above and name in self._globals():
                 self.reached[name] = self.nodes[name]
         return _name(self.nodes[name], span)
@@ -162,7 +163,7 @@ class Scope:
                 )
             )
         if name not in self.captured:
-            self.captured[name] = free(word(name), "_", self.taken)
+            self.captured[name] = new_name(word(name), "_", self.taken)
         return _name(self.captured[name], span)
 
     def _known(self, name: str) -> bool:
@@ -254,14 +255,14 @@ class Scope:
     ) -> None:
         """One more instance of the library beside the element at hand (a resistance in series, a block of an
         expression)."""
-        ours = free(word(name), "_", self.taken)
+        ours = new_name(word(name), "_", self.taken)
         given = tuple(placed(Binding(key, value), span) for key, value in bindings.items())
         begun = tuple(placed(Start("start", _name(key, span), value), span) for key, value in (starts or {}).items())
         self.beside.append(Instance(_name(ours, span), type_, tuple(nodes), given, begun, span=span))
 
     def inner_node(self, name: str, span: Span) -> Name:
         """A new node inside an element."""
-        return _name(free(word(name), "_", self.taken), span)
+        return _name(new_name(word(name), "_", self.taken), span)
 
     def block_output(self, type_: str, reads: Expr, bindings: Mapping[str, Expr], starts: Mapping[str, Expr]) -> Expr:
         """The number that a block of the signal library writes, which reads the value of an expression."""

@@ -19,6 +19,7 @@ from netsim.formats.format import Format
 from netsim.formats.urdf.robot import DRIVEN, HINGES, Joint, Link, Robot, read_robot
 from netsim.text.errors import Span
 from netsim.text.grammar.scan import RESERVED
+from netsim.text.spelling import new_name
 from netsim.text.syntax import (
     Binary,
     Binding,
@@ -64,28 +65,23 @@ class Names:
     def __init__(self, robot: Robot):
         self.model = _word(robot.name)
         taken = {"at", "axes", "hinge_stops", "slide_stops"}
-        self.link: dict[str, str] = {link.name: _free(_word(link.name), "_link", taken) for link in robot.links}
-        self.joint: dict[str, str] = {joint.name: _free(_word(joint.name), "_joint", taken) for joint in robot.joints}
+        self.link: dict[str, str] = {link.name: new_name(_word(link.name), "_link", taken) for link in robot.links}
+        self.joint: dict[str, str] = {
+            joint.name: new_name(_word(joint.name), "_joint", taken) for joint in robot.joints
+        }
         driven = [joint.name for joint in robot.joints if joint.kind in DRIVEN]
-        self.flange: dict[str, str] = {name: _free(f"{self.joint[name]}_flange", "_", taken) for name in driven}
+        self.flange: dict[str, str] = {name: new_name(f"{self.joint[name]}_flange", "_", taken) for name in driven}
         self.taken = taken
 
     def of(self, joint: str, suffix: str) -> str:
         """A further name that begins with the joint's."""
-        return _free(f"{self.joint[joint]}_{suffix}", "_", self.taken)
+        return new_name(f"{self.joint[joint]}_{suffix}", "_", self.taken)
 
 
 def _word(name: str) -> str:
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     word = f"_{word}" if word[0].isdigit() else word
     return f"{word}_" if word in RESERVED else word
-
-
-def _free(word: str, suffix: str, taken: set[str]) -> str:
-    while word in taken:
-        word += suffix
-    taken.add(word)
-    return word
 
 
 def _mixes(robot: Robot) -> bool:
@@ -190,7 +186,7 @@ def _instance(name: str, type_: str, nodes: tuple[str, ...], bindings: dict[str,
 def _link(link: Link, position: Array, rotation: Array, names: Names) -> Instance:
     node, span = names.link[link.name], link.span
     where = {"at": _at(position, span), "axes": _axes(rotation, span)}
-    name = _free(f"{node}_body", "_", names.taken)
+    name = new_name(f"{node}_body", "_", names.taken)
     if link.inertial is None:
         return _instance(name, "link_frame", (node,), where, span)
     inertial = link.inertial
