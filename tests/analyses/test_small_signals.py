@@ -6,6 +6,7 @@ from scipy import linalg
 
 import netsim
 from netsim.analyses.signals import ac, reduction
+from netsim.core.compiled import objects, store
 from netsim.results.files import read, write
 from netsim.text.errors import InputError, SimulationError
 
@@ -140,6 +141,9 @@ r2   resistor      (c, ground)                R = 150 Ohm
     assert np.abs(found["line.i1"].values / i1 - 1).max() < 1e-10
     with pytest.raises(InputError, match="infinitely many"):
         model.poles()
+    # what `make core` builds for users runs without the compiler's library
+    sweeps = [store.read(name) for name in objects._loaded if name.startswith("solve_many-")]
+    assert sweeps and not any(about["needs_numba"] for about, _ in sweeps)
 
 
 def test_motor():

@@ -6,11 +6,11 @@ pattern.
 Each solution is refined once, x + P^-1 (r - P x), so that fixed pivots cost no digits.
 """
 
-import cmath
+import math
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled
+from netsim.core.compiled.function import compiled, inner
 from netsim.core.linear.factors import Factor, refactor, solve, solve_transpose
 
 
@@ -38,7 +38,7 @@ def solve_many(  # noqa: C901  (one compiled loop)
                 total = total * s[f] + powers[k, p]
             values[p] = total
         for d in range(places.shape[0]):
-            values[places[d]] += delays[0, d] * s[f] ** delays[2, d] * cmath.exp(-s[f] * delays[1, d])
+            values[places[d]] += delays[0, d] * _delayed(s[f], delays[1, d], int(delays[2, d]))
         pivots[f] = refactor(factor, values[:nnz])
         for m in range(sides.shape[1]):
             x = found[f, m]
@@ -63,3 +63,13 @@ def solve_many(  # noqa: C901  (one compiled loop)
                     solve(factor, rest[:n], rest[:n])
                 for i in range(n):
                     x[i] += rest[i]
+
+
+@inner
+def _delayed(s, length, power):
+    """s^power e^(-s length), without numba's library."""
+    size, angle = math.exp(-s.real * length), s.imag * length
+    found = complex(size * math.cos(angle), -size * math.sin(angle))
+    for _ in range(power):
+        found *= s
+    return found
