@@ -10,7 +10,7 @@ need, for every instruction set (`building`).
 """
 
 import json
-import zlib
+import lzma
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +21,8 @@ from netsim.text import cache
 
 BUILT = Path(__file__).parent / "built"
 _building: list[Path] = []
+_PACKED = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
+"""Machine code of x86-64 packs a seventh smaller behind the filter for it than by zlib."""
 
 
 @contextmanager
@@ -65,15 +67,15 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
         body = _shared(folder / name) if folder in (BUILT, *_building) else cache.kept(folder / name)
         if body is not None:
             head, _, packed = body.partition(b"\n")
-            with suppress(ValueError, zlib.error):
-                return json.loads(head), zlib.decompress(packed)
+            with suppress(ValueError, lzma.LZMAError):
+                return json.loads(head), lzma.decompress(packed, lzma.FORMAT_RAW, filters=_PACKED)
     return None
 
 
 def keep(name: str, about: dict[str, Any], code: bytes) -> bool:
     """Write a code and what is told about it; False where no folder can be written."""
     folder = _folders()[-1]
-    body = json.dumps(about).encode() + b"\n" + zlib.compress(code)
+    body = json.dumps(about).encode() + b"\n" + lzma.compress(code, lzma.FORMAT_RAW, filters=_PACKED)
     if _building:
         return cache.write_atomically(folder / name, cache.sealed(body))
     return folder != BUILT and cache.keep(folder / name, body)
