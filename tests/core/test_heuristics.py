@@ -134,7 +134,8 @@ def test_a_long_step_is_looked_into_a_thousand_times_at_most(plain, spacings, lo
 
     look = plain(defect, correction=correction).defect
     held = SimpleNamespace(limits=np.ones(1), numbers=positions(16, (control.SPACING, 1.0)), places=np.zeros(16, int))
-    assert look(None, SimpleNamespace(sizes=sizes()), None, None, held, 0.0, float(spacings)) == 0.5
+    trial = SimpleNamespace(counters=np.zeros(32, int), tolerances=np.ones(8))
+    assert look(None, SimpleNamespace(sizes=sizes()), None, trial, held, 0.0, float(spacings)) == 0.5
     assert len(seen) == looks and seen[0] == pytest.approx(0.86 / looks)
 
 

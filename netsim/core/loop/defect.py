@@ -15,10 +15,23 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
-from netsim.core.contract import JUDGED, REJECTED_ALWAYS, dense_output, set_time, solve
+from netsim.core.contract import (
+    CURVED,
+    FACTOR_ALPHA,
+    FACTORISATIONS,
+    FAINTEST,
+    JUDGED,
+    REJECTED_ALWAYS,
+    RTOL,
+    STAYS,
+    dense_output,
+    refactor,
+    set_time,
+    solve,
+)
 from netsim.core.loop.control import AT_ONCE, LIGHT, SPACING, WITHIN
-from netsim.core.newton import CONVERGED
-from netsim.core.problem import ENTRIES, KV, KX, NK
+from netsim.core.newton import CONVERGED, PIVOT_QUALITY
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NNZ, NQ, Y
 from netsim.core.states import motion_between, place
 
 FAR, NEAR, MOST = 0.86, 0.35, 1000
@@ -43,12 +56,73 @@ def defect(method, problem, factor, trial, control, t, h):
     if count == 1 and not control.places[WITHIN]:
         return 0.0
     for k in range(count):
-        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, (k + FAR) / count, 1))
+        worst = max(worst, _judged(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
         if worst > 1.0:
             return worst
     if count == 1 and control.places[AT_ONCE]:
-        worst = max(worst, correction(method, problem, factor, trial, control, first, t, h, NEAR, 1))
+        worst = max(worst, _judged(method, problem, factor, trial, control, first, t, h, NEAR))
     return worst
+
+
+@inner
+def _judged(method, problem, factor, trial, control, first, t, h, theta):
+    """The correction at t + theta h, as a multiple of what is allowed. Where a small one stays it is that of another
+    branch of a law, and the derivatives at that very point have the word."""
+    missed = correction(method, problem, factor, trial, control, first, t, h, theta, 1)
+    alpha = trial.tolerances[FACTOR_ALPHA]
+    if missed > 1.0 or problem.sizes[NK] or not trial.counters[CURVED] or alpha == 0.0:
+        return missed
+    if not _stays(problem, factor, trial, alpha):
+        return missed
+    return max(missed, _by_own(problem, factor, trial, control, h, alpha))
+
+
+@inner
+def _stays(problem, factor, trial, alpha):
+    """Whether the correction in trial.work[0], once made, is asked for again, beyond rounding.
+
+    g and out are those of the correction; rates change with the values, q' + alpha (q(y - e) - q(y))."""
+    g, out, e, ahead, y = trial.g, trial.out, trial.work[0], trial.work[4], problem.sizes[Y]
+    _with_rates(problem, g, out, alpha)
+    for i in range(e.shape[0]):
+        g[y + i] -= e[i]
+    _evaluate(problem.residual, g, out, problem.sizes[ENTRIES])
+    solve(factor, trial, out[: e.shape[0]], ahead)
+    for i in range(e.shape[0]):
+        if abs(ahead[i]) > STAYS * abs(e[i]) and abs(ahead[i]) * trial.tolerances[RTOL] > FAINTEST * trial.scale[i]:
+            return True
+    return False
+
+
+@inner
+def _by_own(problem, factor, trial, control, h, alpha):
+    """The correction at trial.middle by the derivatives there. The factor is then no longer that of the step."""
+    g, out, entries, nnz = trial.g, trial.out, problem.sizes[ENTRIES], problem.sizes[NNZ]
+    place(problem, g, trial.middle)
+    _evaluate(problem.residual, g, out, entries)
+    _with_rates(problem, g, out, alpha)
+    _evaluate(problem.jacobian, g, out, entries + nnz + 1)
+    trial.tolerances[FACTOR_ALPHA] = 0.0
+    trial.counters[FACTORISATIONS] += 1
+    if refactor(factor, trial, out[entries : entries + nnz]) < PIVOT_QUALITY:
+        return REJECTED_ALWAYS
+    return _missed(problem, factor, trial, control, 0, h)
+
+
+@inner
+def _with_rates(problem, g, out, alpha):
+    """Let rates in g follow values: q' = alpha q + history, as they are with the q in out."""
+    history, differentiated = problem.sizes[HISTORY], problem.sizes[DIFFERENTIATED]
+    g[ALPHA] = alpha
+    for k in range(problem.sizes[NQ]):
+        g[history + k] -= alpha * out[differentiated + k]
+
+
+@inner
+def _evaluate(table, g, out, count):
+    for i in range(count):
+        out[i] = 0.0
+    run_table(table, g, out)
 
 
 @inner
@@ -110,9 +184,7 @@ def settle_light(problem, factor, trial, control, theta, h):
     before = np.inf
     for _ in range(CORRECTIONS):
         place(problem, g, middle)
-        for i in range(problem.sizes[ENTRIES]):
-            out[i] = 0.0
-        run_table(problem.residual, g, out)
+        _evaluate(problem.residual, g, out, problem.sizes[ENTRIES])
         for i in range(e.shape[0]):
             out[i] *= control.light[0, i]
         solve(factor, trial, out[: e.shape[0]], e)
@@ -136,9 +208,7 @@ def _missed(problem, factor, trial, control, first, h):
     no limit."""
     g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
     place(problem, g, trial.middle)
-    for i in range(problem.sizes[ENTRIES]):
-        out[i] = 0.0
-    run_table(problem.residual, g, out)
+    _evaluate(problem.residual, g, out, problem.sizes[ENTRIES])
     for i in range(e.shape[0] if first else 0):
         out[i] *= control.resting[i]
     solve(factor, trial, out[: e.shape[0]], e)

@@ -17,7 +17,7 @@ is this program's own.
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
-from netsim.core.contract import ACCEPTED, JUDGED, REFUSED, RESTARTED, error_norm, set_time, solve
+from netsim.core.contract import ACCEPTED, FACTOR_ALPHA, JUDGED, REFUSED, RESTARTED, error_norm, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
@@ -179,7 +179,7 @@ def step(method, problem, factor, trial, t, h, last):
             set_time(problem, trial, t + 1e-3 * h)
             derivatives(method, problem, trial, trial.start, h)
             memory[HAVE], memory[FACTOR_H] = 2.0, 0.0
-        if memory[FACTOR_H] != h:
+        if memory[FACTOR_H] != h or trial.tolerances[FACTOR_ALPHA] == 0.0:
             status = factorise(method, problem, factor, trial, h)
             if status != CONVERGED:
                 return status, 0.0

@@ -8,6 +8,7 @@ from netsim.core.contract import (
     CURVED,
     FACTOR_ALPHA,
     FACTORISATIONS,
+    FAINTEST,
     FORMULA,
     FRESH,
     ITERATIONS,
@@ -15,6 +16,7 @@ from netsim.core.contract import (
     REFUSED,
     REJECTED_ALWAYS,
     RTOL,
+    STAYS,
     UNSOLVED,
     careful,
     error_norm,
@@ -44,10 +46,8 @@ MOST, GROWTHS = 12, 2
 SLOW, LINEAR = 0.3, 1e-6
 """The contraction above which a new matrix is taken, and that below which the matrix of a linear network is
 believed."""
-LEAST, STAYS = 1e-9, 0.9
-"""The least contraction that is believed; the one from which a correction stays."""
-ROUNDED = 1e3 * 2.220446049250313e-16
-"""Corrections smaller than this part of a quantity are rounding."""
+LEAST = 1e-9
+"""The least contraction that is believed."""
 
 
 @inner
@@ -172,7 +172,7 @@ def _stays(problem, factor, trial):
         size = abs(ahead[i]) / trial.scale[nk + i]
         if (
             trial.exponent[nk + i] == 0
-            and size * trial.tolerances[RTOL] > ROUNDED
+            and size * trial.tolerances[RTOL] > FAINTEST
             and abs(ahead[i]) > STAYS * abs(du[i])
         ):
             return True

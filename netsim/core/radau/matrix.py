@@ -4,7 +4,7 @@ evaluations of the kernels."""
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import by_address, inner
-from netsim.core.contract import FACTORISATIONS, refactor
+from netsim.core.contract import FACTOR_ALPHA, FACTORISATIONS, refactor
 from netsim.core.newton import CONVERGED, PIVOT_QUALITY, SINGULAR
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY
 from netsim.core.radau.arrays import FACTOR_H, REFACTOR_PAIR, SOLVE_PAIR
@@ -55,7 +55,7 @@ def factorise(method, problem, factor, trial, h):
         return SINGULAR
     if _refactor_pair(method.code[REFACTOR_PAIR], method.pair, method.entries) < 1e-3 * PIVOT_QUALITY:
         return SINGULAR
-    method.memory[FACTOR_H] = h
+    method.memory[FACTOR_H], trial.tolerances[FACTOR_ALPHA] = h, real
     return CONVERGED
 
 

@@ -163,15 +163,16 @@ def _rounding(method, problem, trial, h):
 
 
 @inner
-def _staying(method, problem, trial, h, first):
-    """The largest correction of an unknown that is no smaller than its last one, in its scale; where the
-    first one may hide what stays, the largest of all. Keeps them for the next one."""
-    nk, rate, r, moved, most = problem.sizes[NK], method.eigenvalues[0] / h, method.residual, method.moved, 0.0
+def _staying(method, problem, trial, first):
+    """The largest correction of a value that is no smaller than its last one, in its scale; where the first one may
+    hide what stays, the largest of all. Keeps them for the next one. What moves is left out: its positions' rounding
+    over a short step stays too."""
+    nk, r, moved, most = problem.sizes[NK], method.residual, method.moved, 0.0
     for i in range(3):
-        for k in range(method.z.shape[1]):
-            if k >= nk and trial.exponent[nk + k] > 0:
+        for k in range(nk, method.z.shape[1]):
+            if trial.exponent[nk + k] > 0:
                 continue
-            size = abs(r[i, k]) / trial.scale[nk + k] * (rate if k < nk else 1.0)
+            size = abs(r[i, k]) / trial.scale[nk + k]
             if first or size > STAYS * moved[i, k]:
                 most = max(most, size)
             moved[i, k] = size
@@ -184,12 +185,12 @@ def newton(method, problem, factor, trial, h, own):
 
     Where something moves, the second correction tells nothing of the third: positions are corrected at once, forces by
     what that changes, which can be as much as before, and is the last. In a step that was refused the contraction of
-    the steps before is not believed: what they left may be all that the error test saw. Where equations curve
-    and nothing moves, every unknown's corrections must shrink: small ones that stay are rounding only with derivatives
-    that are the end's `own`.
+    the steps before is not believed: what they left may be all that the error test saw. Where equations curve, the
+    corrections of every value must shrink: small ones that stay are rounding only with derivatives that are the end's
+    `own`.
     """
     memory = method.memory
-    own = own or trial.counters[CURVED] == 0 or problem.sizes[NK] > 0
+    branches = not own and trial.counters[CURVED] > 0
     waits, rounded = 0, ROUNDED * EPS / trial.tolerances[RTOL]
     tolerance, nk = trial.tolerances[1], problem.sizes[NK]
     if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
@@ -206,12 +207,14 @@ def newton(method, problem, factor, trial, h, own):
         trial.counters[ITERATIONS] += 1
         if not norm < 1e29:
             return NOT_FINITE, iteration
+        stays = _staying(method, problem, trial, iteration < LATER) if branches else 0.0
+        small = not branches or (nk > 0 and stays <= rounded)
         if iteration > 1:
             ratio = norm / before if before > 0.0 else 0.0
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA], memory[STAYED] = theta, 1.0 if norm < RESTS else 0.0
-                rests = norm < max(RESTS if own else 0.0, _rounding(method, problem, trial, h))
+                rests = norm < max(RESTS if small else 0.0, _rounding(method, problem, trial, h))
                 return (CONVERGED if rests else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
@@ -220,7 +223,6 @@ def newton(method, problem, factor, trial, h, own):
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
                 return (CONVERGED if norm < _rounding(method, problem, trial, h) else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
-        stays = 0.0 if own else _staying(method, problem, trial, h, iteration < LATER)
         if faint * norm <= tolerance:
             if stays <= max(rounded, _rounding(method, problem, trial, h)):
                 memory[FAINT], memory[THETA] = faint, theta
