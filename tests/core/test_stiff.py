@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import pairwise, product
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -180,3 +181,14 @@ def test_a_limit_is_not_missed_by_any_lag_nor_beside_what_moves(lag, beside):
         result = model.transient(method=method, rtol=rtol, stop=6, sample=6 / 3000, save=["y"])
         missed = np.abs(result["y"].values - lagging(result["time"].values, lag)).max()
         assert missed < 20 * rtol * 4, (method, rtol, missed)
+
+
+@pytest.mark.parametrize("steps", [300, 1000, 5000])
+def test_a_given_step_in_which_a_diode_begins_to_conduct_is_found(steps):
+    """From the currents of the beginning Newton's method does not get there; shorter steps lead it."""
+    text = (Path(__file__).parents[2] / "models" / "diode_rectifier.net").read_text(encoding="utf-8")
+    model = netsim.load(text.replace(", step = 20 us, method = euler", ""))
+    given = model.transient(stop=0.1, step=0.1 / steps, save=["dc.v"])
+    tested = model.transient(stop=0.1, sample=0.1 / steps, rtol=1e-6, save=["dc.v"])
+    assert given.attrs["steps"] == steps
+    assert np.abs(given["dc.v"].values - tested["dc.v"].values).max() < {300: 0.02, 1000: 2e-4, 5000: 2e-6}[steps]

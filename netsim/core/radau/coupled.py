@@ -29,8 +29,10 @@ from netsim.core.radau.arrays import EPS, SOLVED, C
 from netsim.core.states import load
 
 Array = np.ndarray
-MOST, PATIENCE = 12, 4
-"""Iterations in all, and those after which each must be nearer than the one before."""
+MOST, KNEES, PATIENCE = 12, 40, 4
+"""Iterations in all, of a mechanism and of a circuit, and those after which each must be nearer than the one before."""
+LEAST_PART, LONGEST, PARTS = 4.0**-8, 4.0, 100
+"""The first part of a given step that a circuit is led by, how much longer the next one may be, and how many."""
 ROUNDING = 30.0
 """What corrections may be beside errors, where rounding keeps them from shrinking: near a loss of rank it counts over
 the distance."""
@@ -49,30 +51,65 @@ def solve_stages(problem: Struct, method: Struct, trial: Trial, t: float, h: flo
     predicted ones.
 
     `last` is the instant at which prescribed inputs are looked at for the step's end. Where the step is `given`, no
-    other can be tried, and corrections that rounding explains end the iteration however large they are."""
-    g, start, nk, ny = trial.g, trial.start, problem.sizes[NK], problem.sizes[NY]
-    load(problem, g, start)
-    instants = [t + C[0] * h, t + C[1] * h, last]
-    z = _predicted(nk, ny, start, h)
+    other can be tried: a circuit is then led there by shorter ones, since the current of a diode that begins to conduct
+    is far from that of the beginning; and corrections that rounding explains end the iteration however large they
+    are."""
+    nk, ny = problem.sizes[NK], problem.sizes[NY]
+    load(problem, trial.g, trial.start)
+    found = _iterated(
+        problem, method, trial, _predicted(nk, ny, trial.start, h), h, [t + C[0] * h, t + C[1] * h, last], given
+    )
+    if found is None and given and nk == 0:
+        found = _led(problem, method, trial, t, h, last)
+    if found is None:
+        return False
+    method.z[:] = found
+    return True
+
+
+def _led(problem: Struct, method: Struct, trial: Trial, t: float, h: float, last: float) -> Array | None:
+    """The stages of a given step of a circuit by shorter ones from the same beginning, each the first values of the
+    next: as much longer as can be."""
+    ny, part, longer = problem.sizes[NY], LEAST_PART, LONGEST
+    begin = trial.start[:ny]
+    first = _predicted(0, ny, trial.start, h)
+    for _ in range(PARTS):
+        instants = [t + C[0] * part * h, t + C[1] * part * h, last if part == 1.0 else t + part * h]
+        found = _iterated(problem, method, trial, first, part * h, instants, True)
+        if found is not None:
+            if part == 1.0:
+                return found
+            reached, known = part, np.vstack([begin, found])
+            longer = min(longer**2, LONGEST)
+        elif part == LEAST_PART:
+            return None
+        else:
+            longer = np.sqrt(longer)
+        part = min(1.0, longer * reached)
+        first = np.column_stack([np.interp(part / reached * C, np.append(0.0, C), values) for values in known.T])
+    return None
+
+
+def _iterated(
+    problem: Struct, method: Struct, trial: Trial, z: Array, h: float, instants: list[float], given: bool
+) -> Array | None:
+    """The stages by Newton's method from these first ones."""
+    nk = problem.sizes[NK]
     rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[0]) if nk else 0.0
     tolerance, before = max(float(trial.tolerances[1]), rounding), np.inf
-    for iteration in range(MOST):
+    for iteration in range(MOST if nk else KNEES):
         found = _linearised(problem, method, trial, z, h, instants)
         change = None if found is None else _solved(*found)
         if found is None or change is None:
-            return False
-        z -= change
+            return None
+        z = z - change
         size = _size(trial, nk, change, method.eigenvalues[0] / h)
         if size <= tolerance or (size <= ROUNDING and size > 0.5 * before):
-            method.z[:] = z
-            return True
+            return z
         if not size < (1e12 if iteration < PATIENCE else before):
-            if not given or not _is_rounding(problem, method, trial, *found, h, tolerance):
-                return False
-            method.z[:] = z
-            return True
+            return z if given and _is_rounding(problem, method, trial, *found, h, tolerance) else None
         before = size
-    return False
+    return None
 
 
 def _is_rounding(
