@@ -29,7 +29,7 @@ ROOMS = {
     "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
     "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
-    "library": "formats component functions extension shadowing domains checks places files search catalogue",
+    "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
     "compiled.entries compiled.objects compiled.function compiled.call linear.elimination linear.graphs linear.matching linear.symbolic "

@@ -3,13 +3,14 @@ a library of your own (netsim.library.places), `use "robot.urdf"` a robot."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
 from netsim.library.checks import check
 from netsim.library.component import SIGNAL, Component
+from netsim.library.components import Components
 from netsim.library.domains import check_domain
 from netsim.library.extension import extended
 from netsim.library.formats import format_of
@@ -26,34 +27,6 @@ from netsim.text.roots import check_inside, present_roots, within
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
 
 DEFINITIONS = ComponentDef | DomainDef | FunctionDef | ModelDef
-
-
-class Components(Mapping[str, Component]):
-    """Components by name, each with its functions written out when it is asked for."""
-
-    def __init__(self, definitions: Mapping[str, ComponentDef], functions: Functions, domains: Mapping[str, DomainDef]):
-        self._definitions, self._functions, self._domains = definitions, functions, domains
-        self._made: dict[str, Component] = {}
-
-    def __getitem__(self, name: str) -> Component:
-        if name not in self._made:
-            definition = self._definitions[name]
-            written = self._functions.written_out(definition)
-            self._made[name] = Component(written, self._domains)
-        return self._made[name]
-
-    def texts(self) -> list[ComponentDef]:
-        """The definitions with the lines of their bases, calls of functions as they are written."""
-        return [replace(d, bases=()) if d.bases else d for d in self._definitions.values()]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._definitions
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._definitions)
-
-    def __len__(self) -> int:
-        return len(self._definitions)
 
 
 @dataclass(frozen=True, repr=False)

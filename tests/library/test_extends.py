@@ -173,3 +173,13 @@ def test_a_wrong_unit_of_what_is_lost_is_told_once():
     with pytest.raises(InputError) as caught:
         netsim.load(LOSING.replace("dissipates d*v^2", "dissipates d*v") + "k dash (a, ground)\nrun static()\n")
     assert [p.code for p in caught.value.problems] == ["E202"]
+
+
+def test_programs_with_definitions_of_their_own_share_what_libraries_define():
+    one, other = components("component mine extends ohmic\nend\n"), components("component other extends ohmic\nend\n")
+    assert one["resistor"] is other["resistor"]
+
+
+@pytest.mark.parametrize("own", ["function twice(x : V) : V = 2*x\n", "domain belt\n  across v : m/s\n  through f : N\n  power v*f\nend\n"])
+def test_other_functions_or_domains_make_other_components(own):
+    assert components("")["resistor"] is not components(own)["resistor"]
