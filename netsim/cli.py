@@ -1,4 +1,4 @@
-"""The command line: netsim run | inverse | check | show | plot | new | list | info | completion.
+"""The command line: netsim run | inverse | optimize | sweep | check | show | plot | new | list | info | completion.
 
 Exit status: 0 all well, 1 the simulation failed, 2 a mistake in what the user wrote, 130 interrupted (Ctrl-C),
 143 ended (SIGTERM). Nothing heavy is
@@ -19,7 +19,7 @@ from netsim.commands.completing import candidates
 from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
-from netsim.commands.running import inverse_command, optimize_command, run_command
+from netsim.commands.running import inverse_command, optimize_command, run_command, sweep_command
 from netsim.commands.telling import FAILED, FINE, MISTAKE, complain, say
 from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
@@ -136,6 +136,26 @@ def _parser() -> _Parser:
         ("intervals", "N", "intervals of the first mesh (20)"),
     ):
         optimize.add_argument(f"--{name}", metavar=metavar, help=text)
+
+    sweep = _command(commands, "sweep", sweep_command, "run a netlist under many values of parameters and starts")
+    _add_file(sweep)
+    _add_output(sweep)
+    sweep.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="'r1.R = 1 .. 10 kOhm', '[1 kOhm, 2 kOhm]', '1 kOhm +- 5 %%', 'normal(1 kOhm, 50 Ohm)'; or a CSV file",
+    )
+    for name, metavar, text in (
+        ("of", "SIGNAL,...", "signals and measures that are kept (the measures and saved signals)"),
+        ("sampling", "HOW", "grid, random, latin, sobol or corners"),
+        ("points", "N", "values of each range in a grid (11)"),
+        ("cases", "N", "how many random, latin or sobol cases (100)"),
+        ("seed", "N", "of random cases (0)"),
+        ("workers", "N", "threads (all processors)"),
+    ):
+        sweep.add_argument(f"--{name}", metavar=metavar, help=text)
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)

@@ -39,7 +39,8 @@ ROOMS = {
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel forms.noise "
-    "kernels.native kernels.reference kernels.precomputation layout numbering batches inputs prescribed expression_form elements system history "
+    "kernels.native kernels.addresses kernels.reference kernels.precomputation "
+    "layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages fixed assembly diagnosis.operating_point initial "
@@ -69,7 +70,7 @@ ROOMS = {
     "optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
-    "sensitivity.sensitivity many.ranges many.fit many.studies *",
+    "sensitivity.sensitivity many.ranges many.fit many.spreads many.cases many.one_case many.workers many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling collecting interrupting running looking making completing",

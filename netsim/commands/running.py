@@ -1,8 +1,8 @@
-"""`netsim run`, `netsim inverse` and `netsim optimize`."""
+"""`netsim run`, `netsim inverse`, `netsim optimize` and `netsim sweep`."""
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,11 @@ def load_model(file: Path, values: Sequence[str]) -> "Model":
     return load(source, counts).with_overrides(overrides)
 
 
-def run_command(chosen: argparse.Namespace, line: "Run | None" = None) -> int:
-    """`netsim run`: everything that can be refused is refused before the time loop."""
+def run_command(
+    chosen: argparse.Namespace, lines_of: "Callable[[Sequence[Run]], Sequence[Run]]" = lambda runs: runs
+) -> int:
+    """`netsim run`: everything that can be refused is refused before the time loop. `lines_of`: the run lines that take
+    the place of the netlist's."""
     from netsim.analyses.analysis import with_options
     from netsim.api import ANALYSES
     from netsim.library.files import find_netlist
@@ -52,7 +55,7 @@ def run_command(chosen: argparse.Namespace, line: "Run | None" = None) -> int:
     target = check_target(Path(chosen.output) if chosen.output else Path("results") / f"{name}.csv")
     model = load_model(file, chosen.values)
     complain([] if chosen.quiet else model.network.notes)
-    lines = with_options((line,) if line else model.network.runs, _given(chosen), ANALYSES)
+    lines = with_options(lines_of(model.network.runs), _given(chosen), ANALYSES)
     model = replace(model, network=replace(model.network, runs=lines))
     picture = _picture(chosen.plot, target, draws=chosen.output is None and bool(model.network.plots))
     beside = list[Any]()
@@ -107,7 +110,7 @@ def inverse_command(chosen: argparse.Namespace) -> int:
     parts += [f"passes = {chosen.passes}"] if chosen.passes else []
     parts += [f"weights = [{chosen.weights}]"] if chosen.weights else []
     (line,) = parse(f"run inverse({', '.join(parts)})", "<options>").statements
-    return run_command(chosen, cast("Run", line))
+    return run_command(chosen, lambda runs: (cast("Run", line),))
 
 
 def optimize_command(chosen: argparse.Namespace) -> int:
@@ -119,7 +122,29 @@ def optimize_command(chosen: argparse.Namespace) -> int:
     parts = [f"{name} = {text}" for name, text in given.items() if text]
     parts += [f"{name} = [{text}]" for name, text in lists.items() if text]
     (line,) = parse(f"run optimize({', '.join(parts)})", "<options>").statements
-    return run_command(chosen, cast("Run", line))
+    return run_command(chosen, lambda runs: (cast("Run", line),))
+
+
+def sweep_command(chosen: argparse.Namespace) -> int:
+    """`netsim sweep`: as `run`, with the netlist's first sweep line, or its first transient line under many values."""
+    from netsim.text.parse import parse
+
+    parts = [f"{n} = {getattr(chosen, n)}" for n in ("sampling", "points", "cases", "seed", "workers")]
+    parts = [part for part in parts if not part.endswith(" = None")]
+    parts += [f"of = [{chosen.of}]"] if chosen.of else []
+    if len(chosen.over) == 1 and "=" not in chosen.over[0]:
+        parts.append(f'over = "{chosen.over[0]}"')
+    elif chosen.over:
+        parts.append(f"over = [{', '.join(chosen.over)}]")
+    line = cast("Run", parse(f"run sweep({', '.join(parts)})", "<options>").statements[0])
+    named = {each.name for each in line.options}
+
+    def lines(runs: "Sequence[Run]") -> "Sequence[Run]":
+        base = next((r for word in ("sweep", "transient") for r in runs if r.analysis == word), None)
+        kept = tuple(each for each in base.options if each.name not in named) if base else ()
+        return (replace(base or line, analysis="sweep", options=(*kept, *line.options)),)
+
+    return run_command(chosen, lines)
 
 
 def _ended_from_outside(last: "Samples") -> bool:

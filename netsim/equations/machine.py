@@ -36,7 +36,7 @@ from netsim.core.problem import (
 from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import history_of
-from netsim.equations.kernels import native as machine_code
+from netsim.equations.kernels.addresses import addresses
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
 from netsim.equations.kernels.precomputation import Changing, with_constants
 from netsim.equations.kernels.program import Program
@@ -97,18 +97,6 @@ class Machine:
     def struct(self) -> Struct:
         """The problem behind one address."""
         return struct_of(self.problem)
-
-
-_native: dict[str, tuple[int, Any]] = {}
-
-
-def addresses(programs: list[Program]) -> dict[str, int]:
-    """Function addresses by digest; what is not in memory yet is compiled or loaded together."""
-    missing = {p.digest: p for p in programs if p.digest not in _native}
-    if missing:
-        kernels = machine_code.compile(missing)
-        _native.update({digest: (kernels.addresses[digest], kernels) for digest in missing})
-    return {p.digest: _native[p.digest][0] for p in programs}
 
 
 def call_table(calls: list[Call], uniforms: Array) -> Array:

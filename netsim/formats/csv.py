@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from netsim.formats.format import AXES, ENERGIES, KINETIC, Format, pieces_of
+from netsim.formats.format import AXES, ENERGIES, KINETIC, Format, Table, Variable, pieces_of
 
 _PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
 
 
 def write(runs: Mapping[str, Any], path: Path) -> None:
     """One data set; a result that ends early says so in its last line."""
-    (data,) = runs.values()
-    (axis,) = data.dims
+    data = rows_of(next(iter(runs.values())))
+    axis = next(iter(data.dims))
     names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
     header = [f"{axis} [{AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -34,6 +34,27 @@ def write(runs: Mapping[str, Any], path: Path) -> None:
             stream.write(
                 _PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n"
             )
+
+
+def rows_of(data: Any) -> Any:
+    """A data set of cases as rows, one each: values of what varies, measures, last values of signals."""
+    beyond = [dim for dim in data.dims if dim != "time"]
+    if "case" not in beyond and all(dim in AXES for dim in beyond):
+        return data
+    sizes = {dim: len(np.asarray(data[dim].values)) for dim in beyond}
+    count = int(np.prod([*sizes.values()]))
+    columns = dict[str, Variable]()
+    for name in (str(n) for n in [*data.coords, *data.data_vars] if n not in ("case", "time")):
+        each, values = data[name], np.asarray(data[name].values)
+        if values.dtype.kind in "OU":
+            continue
+        shown, left = name, tuple(dim for dim in each.dims if dim != "time")
+        if "time" in each.dims:
+            shown, values = f"final({name})", values[..., -1]
+        shape = tuple(sizes[dim] if dim in left else 1 for dim in beyond)
+        rows = np.broadcast_to(values.reshape(shape), tuple(sizes.values())).reshape(count)
+        columns[shown] = Variable(("case",), rows, each.attrs)
+    return Table("case", np.arange(1.0, count + 1), columns, dict(data.attrs))
 
 
 def _is_energy(name: str) -> bool:

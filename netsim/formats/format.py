@@ -7,7 +7,7 @@ a `Table`, which has the same attributes and does not import xarray; `as_xarray`
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ AXES = {
     "pole": {"units": "1", "long_name": "number of the pole or zero"},
     "point": {"units": "1", "long_name": "number of the point along a curve"},
     "row": {"units": "1", "long_name": "number of the row"},
+    "case": {"units": "1", "long_name": "number of the case"},
 }
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"
@@ -39,7 +40,8 @@ class Variable:
 @dataclass(frozen=True)
 class Table:
     """A data set over one axis: its name and values, the other variables by name, the attributes. `pieces`: all rows,
-    some at a time, of a table that memory does not take, and their number."""
+    some at a time, of a table that memory does not take, and their number. `coordinates`: those of all axes, where
+    there are several (the cases of a sweep)."""
 
     axis: str
     points: np.ndarray
@@ -47,14 +49,20 @@ class Table:
     attrs: dict[str, Any]
     pieces: "Callable[[], Iterator[Table]] | None" = None
     count: int = 0
+    coordinates: Mapping[str, Variable] = field(default_factory=dict)
 
     @property
-    def dims(self) -> tuple[str]:
-        """The axis."""
-        return (self.axis,)
+    def dims(self) -> tuple[str, ...]:
+        """The axes, that of the table first."""
+        return tuple(dict.fromkeys((self.axis, *(dim for each in self.coords.values() for dim in each.dims))))
+
+    @property
+    def coords(self) -> Mapping[str, Variable]:
+        """The values along its axes."""
+        return self.coordinates or {self.axis: Variable((self.axis,), self.points, AXES[self.axis])}
 
     def __getitem__(self, name: str) -> Variable:
-        return Variable(self.dims, self.points, AXES[name]) if name == self.axis else self.data_vars[name]
+        return self.coords[name] if name in self.coords else self.data_vars[name]
 
 
 def as_xarray(data: Any) -> Any:
@@ -63,8 +71,11 @@ def as_xarray(data: Any) -> Any:
         return data
     import xarray
 
-    columns = {name: (each.dims, each.values, each.attrs) for name, each in data.data_vars.items()}
-    return xarray.Dataset(columns, coords={data.axis: (data.axis, data.points, AXES[data.axis])}, attrs=data.attrs)
+    columns, coordinates = (
+        {name: (each.dims, each.values, each.attrs) for name, each in group.items()}
+        for group in (data.data_vars, data.coords)
+    )
+    return xarray.Dataset(columns, coords=coordinates, attrs=data.attrs)
 
 
 def pieces_of(data: Any) -> Iterator[Any]:

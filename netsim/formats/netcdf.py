@@ -94,7 +94,7 @@ def write(runs: Mapping[str, Any], path: Path) -> None:
 def _write_one(group: Any, data: Any, disk: _Disk) -> None:
     """A data set: its axes, variables and attributes. A table in pieces grows."""
     (axis, *_), pieces = data.dims, getattr(data, "pieces", None)
-    names = [axis, *(name for name in data.data_vars)]
+    names = [*(str(name) for name in data.coords), *(name for name in data.data_vars)]
     for name in names:
         for dim, size in zip(data[name].dims, np.shape(data[name].values)):
             if dim not in group.dimensions:
@@ -102,11 +102,11 @@ def _write_one(group: Any, data: Any, disk: _Disk) -> None:
     for name in names:
         each = data[name]
         more = {"chunks": (min(_CHUNK, data.count),)} if pieces else {"data": np.asarray(each.values)}
-        fill = np.nan if np.asarray(each.values).dtype.kind == "f" and name != axis else None
-        made = group.create_variable(
-            name.replace("/", _SLASH), each.dims, np.asarray(each.values).dtype, fillvalue=fill, **more
-        )
-        made.attrs.update({key: _storable(value) for key, value in each.attrs.items()})
+        kind = np.asarray(each.values).dtype
+        fill = np.nan if kind.kind == "f" and name not in data.coords else None
+        made = group.create_variable(name.replace("/", _SLASH), each.dims, _stored(kind), fillvalue=fill, **more)
+        about = {**each.attrs, "dtype": "bool"} if kind.kind == "b" else each.attrs  # as xarray marks truth values
+        made.attrs.update({key: _storable(value) for key, value in about.items()})
     first = 0
     for piece in pieces_of(data) if pieces else ():
         size = len(piece[axis].values)
@@ -115,7 +115,17 @@ def _write_one(group: Any, data: Any, disk: _Disk) -> None:
         first += size
         if disk.wrong is not None:
             return
+    beside = [name.replace("/", _SLASH) for name in names if name in data.coords and name not in data.dims]
+    if beside and not any(" " in name for name in beside):
+        group.attrs["coordinates"] = " ".join(beside)
     group.attrs.update({key: _storable(value) for key, value in data.attrs.items()})
+
+
+def _stored(kind: np.dtype[Any]) -> Any:
+    """NetCDF knows no truth values, and texts have no length."""
+    import h5py
+
+    return h5py.string_dtype() if kind.kind in "OU" else np.dtype("i1") if kind.kind == "b" else kind
 
 
 def _storable(value: Any) -> Any:

@@ -80,7 +80,7 @@ def _run(samples: Samples) -> list[str]:
     name = f"{samples.name} = " if samples.name else ""
     effort = [
         counted(int(given[key]), word)
-        for key, word in (("steps", "step"), ("iterations", "Newton iteration"))
+        for key, word in (("cases", "case"), ("steps", "step"), ("iterations", "Newton iteration"))
         if key in given
     ]
     freedom = given.get("degrees_of_freedom")

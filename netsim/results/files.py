@@ -8,6 +8,7 @@ import importlib.util
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,8 @@ def table(samples: Samples) -> Table:
     )
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
+    if samples.table is not None:
+        return replace(samples.table, attrs=attributes)
     if samples.pieces is None:
         return Table(axis, samples.time, columns, attributes)
     pieces = samples.pieces

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-Report = Callable[[float, float, int], None]
+Report = Callable[[float, float | str, int], None]
+"""(how far, 0 to 1; the time in s, or what is counted; steps, or how many of these)"""
 EVERY = 0.2
 """Seconds between two looks at a line in a notebook."""
 
@@ -49,7 +50,7 @@ def _reporter(bar: Any, first: Any) -> Report:
     """Draws into one task per run: a fraction that falls back means that the next run has begun."""
     last: dict[str, Any] = {"fraction": 2.0, "task": first}
 
-    def report(fraction: float, time: float, steps: int) -> None:
+    def report(fraction: float, time: float | str, steps: int) -> None:
         if fraction < last["fraction"]:
             bar.remove_task(last["task"])
             last["task"] = bar.add_task("", total=1.0, at="t = 0 s", speed="")
@@ -58,8 +59,8 @@ def _reporter(bar: Any, first: Any) -> Report:
         bar.update(
             last["task"],
             completed=fraction,
-            at=f"t = {time:.4g} s",
-            speed=f"{steps / elapsed:,.0f} steps/s" if elapsed else "",
+            at=_at(time),
+            speed=_speed(steps / elapsed, time) if elapsed else "",
         )
 
     return report
@@ -89,7 +90,7 @@ def _teller(show: Callable[[str], None]) -> Report:
     """Shows, now and then, how far a run is and how long it will last."""
     begun = last = clock.monotonic()
 
-    def report(fraction: float, time: float, steps: int) -> None:
+    def report(fraction: float, time: float | str, steps: int) -> None:
         nonlocal begun, last
         now = clock.monotonic()
         if steps <= 1 or fraction <= 0.0:
@@ -97,10 +98,19 @@ def _teller(show: Callable[[str], None]) -> Report:
         elif now - last > EVERY:
             last, spent = now, now - begun
             left = spent * (1.0 - fraction) / fraction
-            speed = f", {steps / spent:,.0f} steps/s" if spent > 0.0 else ""
-            show(f"{fraction:.0%} &middot; t = {time:.4g} s{speed} &middot; {_duration(left)} left")
+            speed = f", {_speed(steps / spent, time)}" if spent > 0.0 else ""
+            show(f"{fraction:.0%} &middot; {_at(time)}{speed} &middot; {_duration(left)} left")
 
     return report
+
+
+def _at(time: float | str) -> str:
+    return time if isinstance(time, str) else f"t = {time:.4g} s"
+
+
+def _speed(speed: float, time: float | str) -> str:
+    """Steps in a second, or the last word of what is counted."""
+    return f"{speed:,.0f} {time.split()[-1] if isinstance(time, str) else 'steps'}/s"
 
 
 def _duration(seconds: float) -> str:

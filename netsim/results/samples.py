@@ -72,6 +72,8 @@ class Samples:
     of the first and the last sample alone."""
     count: int = 0
     """How many samples there are in the pieces."""
+    table: Any = None
+    """The whole as a `Table` of several axes, of which these samples are rows (the cases of a sweep)."""
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()

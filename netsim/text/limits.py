@@ -17,6 +17,7 @@ LIMITS: Mapping[str, tuple[float, str]] = {
     "depth": (100, "lets of signals that stand on one another"),
     "values": (3e8, "numbers in a result: samples times signals"),
     "steps": (1e10, "steps that a run takes at least: its stop over `step` or `max_step`"),
+    "cases": (1e6, "cases of a sweep"),
     "files": (1_000, "files that include one another"),
 }
 """The bounds by name, with what they bound."""

@@ -18,7 +18,7 @@ _SIGNS = {
     "'": 'texts stand in double quotes: "..."',
     "{": "expressions need no braces; vectors stand in [ ]",
     "}": "expressions need no braces; vectors stand in [ ]",
-    "%": "write 0.05 for 5 %; comments start with #",
+    "%": "a percentage is a number with this unit: 5 %; comments start with #",
     "°": "write deg for an angle, degC for a temperature",
     "$": "comments start with #",
     "\\": "a statement goes on in the next line while a bracket is open",

@@ -142,6 +142,7 @@ def _plain() -> dict[str, Unit]:
         "rev": Unit(2 * math.pi, 0.0, ANGLE),
         "rpm": Unit(2 * math.pi / 60, 0.0, ANGLE / _dimension(s=1)),
         "percent": Unit(0.01, 0.0, NO_DIMENSION),
+        "%": Unit(0.01, 0.0, NO_DIMENSION),
         "min": Unit(60.0, 0.0, time),
         "h": Unit(3600.0, 0.0, time),
         "hour": Unit(3600.0, 0.0, time),
@@ -172,7 +173,7 @@ def _known() -> dict[str, Unit]:
 
 KNOWN_NAMES: dict[str, Unit] = _known()
 
-NAME_PATTERN = r"[A-Za-zµμΩ\u2126]+"
+NAME_PATTERN = r"(?:[A-Za-zµμΩ\u2126]+|%)"
 POWER_PATTERN = r"(?:\^[+-]?\d+(?:\.\d+)?|\d+)"
 _LINK = re.compile(rf"([./])?(1(?!\d)|{NAME_PATTERN})({POWER_PATTERN})?")
 

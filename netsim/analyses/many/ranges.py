@@ -1,5 +1,6 @@
 """In which range a run may vary a parameter or a start: `r1.R = 1 .. 10 kOhm`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from netsim.analyses.sensitivity.varied import refuse_unknown
@@ -8,8 +9,9 @@ from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, evaluate
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of
 from netsim.text.syntax import Binary, Expr, Name, Number
+from netsim.text.units import NO_DIMENSION
 
 EXAMPLE = "r1.R = 1 .. 10 kOhm"
 
@@ -24,24 +26,46 @@ class Range:
 
     def present(self, values: Values) -> float:
         """The value that the netlist gives."""
-        start = written_starts(values.network).get(self.name)
-        found = evaluate(start.value, values.scope(start.frame)) if start else value_of(values, self.name)
-        return float(found.value)
+        return float(present(values, self.name).value)
+
+
+def present(values: Values, name: str) -> Typed:
+    """The value of a parameter or a written start that the netlist gives, with its dimension."""
+    start = written_starts(values.network).get(name)
+    return evaluate(start.value, values.scope(start.frame)) if start else value_of(values, name)
+
+
+def named(expr: Expr, network: Network, example: str = EXAMPLE) -> tuple[str, Expr]:
+    """Name and values of an item NAME = VALUES; raises `InputError` for another form and an unknown name."""
+    if not (isinstance(expr, Binary) and expr.op == "=" and isinstance(expr.left, Name)):
+        raise InputError(Problem("E424", "this must be a name and its values", expr.span, hint=example))
+    name = show_expression(expr.left)
+    refuse_unknown(network, name, expr.left.span)
+    return name, expr.right
+
+
+def reader(network: Network, name: str, scope: Scope) -> Callable[[Expr], float]:
+    """Reads values of a parameter or start in SI; bare numbers are in SI. Raises `InputError` (E202) for values in
+    another dimension."""
+    dimension = present(Values(network), name).dimension or NO_DIMENSION
+    return lambda expr: float(number_of(expr, scope, dimension))
+
+
+def ends_of(given: Binary, read: Callable[[Expr], float]) -> tuple[float, float]:
+    """The ends of `1 .. 10 kOhm`: a unit behind the second number is that of both."""
+    low, high = given.left, given.right
+    if isinstance(low, Number) and not low.unit and isinstance(high, Number):
+        low = Number(low.value, high.unit, span=low.span)
+    return read(low), read(high)
 
 
 def range_of(expr: Expr, network: Network, scope: Scope) -> Range:
     """What an item of a list says; raises `InputError` for another form, an unknown name, an empty range."""
-    if not (isinstance(expr, Binary) and expr.op == "=" and isinstance(expr.left, Name)):
-        raise InputError(Problem("E424", "this must be a name and its values", expr.span, hint=EXAMPLE))
-    name, given = show_expression(expr.left), expr.right
-    refuse_unknown(network, name, expr.left.span)
+    name, given = named(expr, network)
     if not (isinstance(given, Binary) and given.op == ".."):
         message, hint = f"'{show_expression(given)}' is no range of values", f"{name} = least .. largest"
         raise InputError(Problem("E424", message, given.span, hint=hint))
-    low, high = given.left, given.right
-    if isinstance(low, Number) and not low.unit and isinstance(high, Number):
-        low = Number(low.value, high.unit, span=low.span)
-    found = Range(name, *(float(evaluate(end, scope).value) for end in (low, high)))
+    found = Range(name, *ends_of(given, reader(network, name, scope)))
     if not found.low < found.high:
         raise InputError(Problem("E424", f"the range of '{name}' is empty", given.span))
     return found

@@ -1,6 +1,7 @@
 """What a model answers by many runs or their derivatives: methods of `netsim.Model`."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Protocol
 
 from netsim.analyses.given import listed_option
@@ -10,6 +11,7 @@ from netsim.results.claims import signals_judged
 from netsim.results.files import shown
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
+from netsim.text.parse import parse
 from netsim.text.syntax import Binary, Name, Run, String, Vector
 
 
@@ -49,6 +51,27 @@ class Studies:
         given = {**options, "to": to, **({"of": of} if of else {})}
         return shown(self._judged(self._alone(line, None, progress, given, signals_judged(self.network))))
 
+    def sweep(
+        self: Runs,
+        over: Mapping[str, Any] | str,
+        of: Sequence[str] = (),
+        progress: Report | None = None,
+        **options: Any,
+    ) -> Any:
+        """A transient run under many values of parameters and starts, as an xarray.Dataset: `over = {"r1.R": ("1 kOhm",
+        "10 kOhm"), "c1.C": ["1 uF", "2 uF"], "r2.R": "1 kOhm +- 5 %"}`, or a CSV file of cases. A grid has a dimension
+        for each parameter; random cases lie along `case`. `of`: signals (at instants of `sample`) and measures; without
+        it the measures and saved signals.
+
+        Options: sampling ("grid", "random", "latin", "sobol", "corners"), points (of each range in a grid), cases,
+        seed, workers (threads; 0: all processors), and those of `transient`. Raises `InputError` for what cannot be
+        varied, `SimulationError` where all cases fail."""
+        line = Run("sweep", self._transient_line(options).options)
+        given = {**options, "over": _over(over)}
+        if of:
+            given["of"] = Vector(tuple(parse_expression(text, "of") for text in of))
+        return shown(self._alone(line, None, progress, given))
+
     def fit(
         self: Runs, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],
         progress: Report | None = None, **options: Any,
@@ -70,6 +93,24 @@ class Studies:
         if "write" in given:
             given["write"] = String(str(given["write"]))
         return shown(self._alone(Run("fit", ()), None, progress, given))
+
+
+def _over(over: Mapping[str, Any] | str) -> Any:
+    """What varies, as the option of a run line: a file of cases, or values by name."""
+    if isinstance(over, str | PathLike):
+        return String(str(over))
+    items = ", ".join(f"{name} = {_values(given)}" for name, given in over.items())
+    (line,) = parse(f"run sweep(over = [{items}])", "over").statements
+    assert isinstance(line, Run)
+    return line.options[0].value
+
+
+def _values(given: Any) -> str:
+    """A text as it is, (least, largest), or a list of values."""
+    if isinstance(given, str):
+        return given
+    texts = [each if isinstance(each, str) else repr(float(each)) for each in given]
+    return " .. ".join(texts) if isinstance(given, tuple) else f"[{', '.join(texts)}]"
 
 
 def _between(name: str, ends: tuple[Any, Any]) -> Binary:

@@ -91,7 +91,7 @@ _TOKEN = re.compile(
     r'|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<open_string>"[^\n]*)'
     r"|(?P<odd>\*\*|&&|\|\|)|(?P<symbol>->|\.\.|[=!<>]=|[-+*/^<>=()\[\]{},:.])|(?P<other>.)"
 )
-_LINK_TEXT = r"[A-Za-zµμΩ\u2126][\w\u2126]*(?:\^[+-]?\d+(?:\.\d+)?)?"
+_LINK_TEXT = r"(?:%|[A-Za-zµμΩ\u2126][\w\u2126]*)(?:\^[+-]?\d+(?:\.\d+)?)?"
 _LINK = re.compile(rf"[./]?{_LINK_TEXT}")
 CHAIN_TEXT = rf"(?:(?<=[ \t])1/)?{_LINK_TEXT}(?:[./]{_LINK_TEXT})*"
 _CHAIN = re.compile(rf"[ \t]*({CHAIN_TEXT})")

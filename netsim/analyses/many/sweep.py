@@ -1,0 +1,148 @@
+"""`run sweep(over = [r1.R = 1 .. 10 kOhm], stop = 5 ms)`: a transient run under many values of parameters and starts.
+
+The values follow from `over` (netsim.analyses.many.spreads, cases); each case is a run by itself (one_case), by several
+threads (workers); measures and signals of all of them are one data set with named dimensions (data_set).
+"""
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind
+from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
+from netsim.analyses.many.data_set import swept
+from netsim.analyses.many.one_case import Asked, Outcome, outcome
+from netsim.analyses.many.spreads import EXAMPLE, spread_of
+from netsim.analyses.many.workers import outcomes
+from netsim.analyses.optimal.options import listed
+from netsim.analyses.transient import OPTIONS
+from netsim.results.claims import signals_judged
+from netsim.results.measures import signals_measured
+from netsim.results.samples import Samples
+from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.text.columns import counted
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.expressions.show import show_expression
+from netsim.text.limits import check_limit
+from netsim.text.syntax import Expr, String
+
+Array = np.ndarray
+NUMBERS = {"points": (11, 2), "cases": (100, 1), "seed": (0, 0), "workers": (0, 0)}
+"""Whole numbers of a sweep, what they are unless given, and their least values."""
+KINDS: dict[str, Kind] = {
+    **OPTIONS,
+    **dict.fromkeys(("over", "of"), EXPRESSION),
+    **dict.fromkeys(NUMBERS, NUMBER),
+    "sampling": WORD,
+}
+INSTANTS = 100
+"""Intervals of the samples of signals in each run, unless `sample` says another one."""
+
+
+@dataclass(frozen=True, eq=False)
+class SweepOptions:
+    """The run; its cases and how they were chosen; signals and measures that are kept (none: measures and saved
+    signals); threads."""
+
+    run: TransientOptions
+    cases: Cases
+    sampling: str
+    of: tuple[Expr, ...] = ()
+    workers: int = 0
+
+
+def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+    """The options of a run line or call; raises `InputError` with all that is wrong."""
+    spans = line.spans
+    wrong = list(unknown_options("sweep", KINDS, options, spans))
+    if "over" not in options:
+        wrong.append(Problem("E422", "sweep() needs 'over', which says what varies", spans.get(""), hint=EXAMPLE))
+    sampling = options.get("sampling", "grid")
+    if sampling not in SAMPLINGS:
+        message = f"sampling must be one of {', '.join(SAMPLINGS)}, not '{sampling}'"
+        wrong.append(Problem("E424", message, spans.get("sampling")))
+    numbers = {name: float(options.get(name, usual)) for name, (usual, _) in NUMBERS.items()}
+    for name, (_, least) in NUMBERS.items():
+        if numbers[name] != int(numbers[name]) or numbers[name] < least:
+            message = f"'{name}' must be a whole number, at least {least}"
+            wrong.append(Problem("E423", message, spans.get(name)))
+    if wrong:
+        raise InputError(wrong)
+    whole = {name: int(value) for name, value in numbers.items()}
+    run = check_options("sweep", {name: o for name, o in options.items() if name in OPTIONS}, spans)
+    sampling, cases = _cases(options, whole, line)
+    return SweepOptions(run, cases, sampling, listed(options.get("of")), whole["workers"])
+
+
+def _cases(options: Mapping[str, Any], whole: Mapping[str, int], line: Line) -> tuple[str, Cases]:
+    over, span = options["over"], line.spans.get("over")
+    if isinstance(over, String):
+        return "file", cases_in(over.text, line.network, span)
+    spreads = [spread_of(each, line.network, line.scope) for each in listed(over)]
+    names = [each.name for each in spreads]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise InputError(Problem("E423", f"'{twice}' is listed twice", span))
+    sampling = options.get("sampling", sampling_of(spreads))
+    count = _count(spreads, sampling, whole)
+    check_limit("cases", count, f"these are {count:.4g} cases", span)
+    return sampling, cases_of(spreads, sampling, whole["points"], whole["cases"], whole["seed"])
+
+
+def _count(spreads: Sequence[Any], sampling: str, whole: Mapping[str, int]) -> float:
+    if sampling == "grid":
+        return float(np.prod([float(len(s.values) or whole["points"]) for s in spreads]))
+    return 2.0 ** len(spreads) if sampling == "corners" else float(whole["cases"])
+
+
+def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[str]]:
+    """What each run is asked for, and the names of the measures that are kept."""
+    measures = frozenset(m.name for m in task.network.measures)
+    wanted = [show_expression(each) for each in options.of]
+    kept = frozenset(wanted) & measures if wanted else measures
+    saves: Sequence[Expr] = [each for each, text in zip(options.of, wanted) if text not in measures]
+    saves = saves if wanted else task.saves
+    shows = bool(saves) or not measures
+    run = options.run
+    if shows:
+        run = replace(run, sample=run.sample or run.stop / INSTANTS, every=1)
+    else:
+        saves = signals_measured(task.network)[:1]  # what is measured is sampled anyway
+    instants = np.arange(int(run.stop / run.sample * (1 + 1e-12)) + 1) * run.sample if shows else np.zeros(0)
+    if shows and instants[-1] < run.stop * (1 - 1e-12):
+        instants = np.append(instants, run.stop)
+    beside = [*task.beside, *signals_judged(task.network)]
+    plain = replace(task, saves=saves, plots=(), progress=None, recording=None, beside=list(dict.fromkeys(beside)))
+    return plain, Asked(run, saves, instants, shows), kept
+
+
+def run(task: Task, options: SweepOptions) -> Samples:
+    """All cases, a row each, with their data set; raises `SimulationError` where none of them finishes."""
+    began, cpu = clock.perf_counter(), clock.process_time()
+    cases, found = options.cases, dict[int, Outcome]()
+    plain, asked, kept = asked_of(task, options)
+    _ = plain.machine
+    message = outcomes(
+        lambda i: outcome(plain, asked, cases.case(i)),
+        range(len(cases)), options.workers, task.progress, found.__setitem__,
+    )  # fmt: skip
+    if not message and all(each.failed for each in found.values()):
+        raise SimulationError(
+            Problem("E521", f"all {counted(len(cases), 'case')} failed; the first: {found[0].message}")
+        )
+    attributes = {
+        "analysis": "sweep",
+        "method": options.sampling,
+        "integrator": options.run.method,
+        "stop": options.run.stop,
+        "wall_seconds": clock.perf_counter() - began,
+        "cpu_seconds": clock.process_time() - cpu,
+        "netlist": task.network.text,
+    }
+    return swept(task, cases, asked.instants, kept, found, attributes, message)
+
+
+ANALYSIS = Analysis("sweep", KINDS, check, run)

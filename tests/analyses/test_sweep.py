@@ -1,0 +1,131 @@
+"""Many runs: cases as their line says them, the bits of single runs whatever the threads, failures kept, data sets written and read."""
+
+import numpy as np
+import pytest
+
+import netsim
+from netsim.analyses.many.cases import shares_of
+from netsim.results.files import read, write
+from netsim.text.errors import InputError, SimulationError
+
+LAG = """use electrical
+param U = 5 V
+v1 voltage (a, ground) v = U
+r1 resistor (a, b) R = 1 kOhm
+c1 capacitor (b, ground) C = 1 uF, start v = 0 V
+measure rise = when(b.v > 0.9*U) - when(b.v > 0.1*U)
+"""
+
+
+@pytest.fixture(scope="module")
+def lag():
+    return netsim.load(LAG)
+
+
+def bits(found):
+    """All numbers of a data set."""
+    return {name: found[name].values.tobytes() for name in found.data_vars if found[name].dtype.kind in "fb"}
+
+
+def test_a_grid_has_a_dimension_for_each_parameter(lag):
+    """The rise takes R C ln 9; 5 V (1 - exp(-t/RC)) + v0 exp(-t/RC) is the voltage."""
+    over = {"r1.R": ("1 kOhm", "2 kOhm"), "c1.C": [1e-6, "0.5 uF"], "c1.v.start": [0.0, 0.2]}
+    found = lag.sweep(over, of=["rise", "b.v"], points=3, stop="12 ms", rtol=1e-9)
+    assert dict(found.sizes) == {"r1.R": 3, "c1.C": 2, "c1.v.start": 2, "time": 101}
+    tau = found["r1.R"] * found["c1.C"]
+    assert float(abs(found["rise"] / (tau * np.log(9)) - 1).max()) < 1e-6
+    exact = 5 + (found["c1.v.start"] - 5) * np.exp(-found["time"] / tau)
+    assert float(abs(found["b.v"] - exact).max()) < 1e-7
+    assert found["b.v"].dims == ("r1.R", "c1.C", "c1.v.start", "time") and found["b.v"].attrs["units"] == "V"
+
+
+@pytest.mark.parametrize("sampling", ["random", "latin", "sobol"])
+def test_cases_lie_in_their_ranges_and_spread_evenly(sampling):
+    shares = shares_of(sampling, 256, 3, 1)
+    assert shares.shape == (256, 3) and (shares >= 0).all() and (shares < 1).all()
+    assert np.array_equal(shares, shares_of(sampling, 256, 3, 1))
+    assert not np.array_equal(shares, shares_of(sampling, 256, 3, 2))
+    counts = np.histogram(shares[:, 0], 16, (0, 1))[0]
+    assert (counts == 16).all() if sampling != "random" else abs(counts - 16).max() <= 16
+
+
+def test_distributions_have_their_moments(lag):
+    over = {"r1.R": "normal(1 kOhm, 50 Ohm)", "c1.C": "1 uF +- 10 %", "U": "loguniform(1 V, 100 V)"}
+    found = lag.sweep(over, sampling="sobol", cases=64, stop="10 ms")
+    assert float(found["r1.R"].mean()) == pytest.approx(1000, rel=5e-3)
+    assert float(found["r1.R"].std()) == pytest.approx(50, rel=0.1)
+    assert 0.9e-6 <= float(found["c1.C"].min()) < 0.91e-6 and 1.09e-6 < float(found["c1.C"].max()) <= 1.1e-6
+    assert float(np.exp(np.log(found["U"]).mean())) == pytest.approx(10, rel=0.05)
+
+
+def test_corners_are_the_ends_of_all_ranges(lag):
+    found = lag.sweep({"r1.R": "1 kOhm +- 5 %", "c1.C": ("1 uF", "2 uF")}, sampling="corners", stop="10 ms")
+    assert sorted(zip(found["r1.R"].values.tolist(), found["c1.C"].values.tolist())) == [
+        (950.0, 1e-6), (950.0, 2e-6), (1050.0, 1e-6), (1050.0, 2e-6),
+    ]  # fmt: skip
+    assert found.attrs["measure.max(rise)"] == pytest.approx(1050 * 2e-6 * np.log(9), rel=1e-5)
+
+
+def test_the_bits_are_those_of_single_runs_whatever_the_threads(lag):
+    over = {"r1.R": "1 kOhm +- 5 %", "c1.v.start": "uniform(0 V, 0.4 V)"}
+    one, two = (lag.sweep(over, of=["rise", "b.v"], cases=12, stop="6 ms", workers=n) for n in (1, 2))
+    assert bits(one) == bits(two)
+    for i in (0, 7):
+        fresh = netsim.load(LAG.replace("start v = 0 V", f"start v = {float(one['c1.v.start'][i])!r} V"))
+        single = fresh.with_params({"r1.R": float(one["r1.R"][i])}).transient(stop="6 ms", sample=6e-5)
+        assert single.attrs["measure.rise"] == float(one["rise"][i])
+
+
+def test_a_file_of_cases(lag, tmp_path):
+    (tmp_path / "cases.csv").write_text("r1.R [kOhm],c1.v.start [mV]\n1,0\n2,100\n")
+    found = lag.sweep(tmp_path / "cases.csv", of=["b.v"], stop="1 ms")
+    assert found["r1.R"].values.tolist() == [1e3, 2e3] and found["b.v"][:, 0].values.tolist() == [0.0, 0.1]
+    (tmp_path / "wrong.csv").write_text("r1.R [V]\n1\n")
+    with pytest.raises(InputError, match=r"the column 'r1\.R' is in V, but Ohm is wanted"):
+        lag.sweep(tmp_path / "wrong.csv", stop="1 ms")
+
+
+def test_failures_keep_their_message_and_stop_nothing(lag):
+    found = lag.sweep({"r1.R": [-1.0, 1e3, 2e3]}, stop="6 ms")
+    assert found["failed"].values.tolist() == [True, False, False]
+    assert "must be > 0 Ohm" in str(found["message"][0].item()) and np.isnan(found["rise"][0])
+    assert found.attrs["failures"] == 1
+    with pytest.raises(SimulationError, match="E521 all 2 cases failed"):
+        lag.sweep({"r1.R": [-1.0, -2.0]}, stop="6 ms")
+
+
+def test_assertions_give_the_yield():
+    model = netsim.load(LAG + 'assert rise < 3 ms "too slow"\nrun sweep(stop = 10 ms, over = [r1.R = [1, 1.2, 1.4, 2] kOhm])\n')
+    found = model.run()
+    assert found["holds"].values.tolist() == [True, True, False, False]
+    assert found.attrs["measure.yield"] == 0.5 and found["message"][3].item() == "too slow"
+
+
+@pytest.mark.parametrize("over", [{"r1.R": [1e3, 2e3], "c1.C": [1e-6, 2e-6]}, {"r1.R": "1 kOhm +- 5 %"}])
+def test_files_hold_the_data_set(lag, tmp_path, over):
+    found = lag.sweep(over, of=["rise", "b.v"], cases=3, stop="20 ms")
+    (file,) = write(found, tmp_path / "result.nc")
+    again = read(file)
+    assert bits(again) == bits(found) and dict(again.sizes) == dict(found.sizes)
+    assert set(again.coords) == set(found.coords) and again["failed"].dtype == bool
+    (file,) = write(found, tmp_path / "result.csv")
+    rows = read(file)
+    assert rows["rise"].values.tolist() == found["rise"].values.ravel().tolist()
+    assert rows["final(b.v)"].values.tolist() == found["b.v"].values[..., -1].ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    ("over", "options", "said"),
+    [
+        ({"r9.R": [1.0]}, {}, "E236"),
+        ({"r1.R": "1 kOhm"}, {}, "E424"),
+        ({"r1.R": "2 .. 1 kOhm"}, {}, "range of 'r1.R' is empty"),
+        ({"r1.R": "loguniform(-1 Ohm, 1 Ohm)"}, {}, "no logarithm"),
+        ({"r1.R": ("1 kOhm", "2 kOhm")}, {"points": 1.5}, "whole number"),
+        ({"r1.R": ("1 kOhm", "2 kOhm")}, {"sampling": "dense"}, "sampling must be one of"),
+        ({"r1.R": ("1 kOhm", "2 kOhm")}, {"points": 1e7}, "E260"),
+    ],
+)
+def test_what_cannot_be_swept_is_told(lag, over, options, said):
+    with pytest.raises(InputError, match=said):
+        lag.sweep(over, stop="1 ms", **options)
