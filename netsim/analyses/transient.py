@@ -18,8 +18,10 @@ from netsim.core.states import place
 from netsim.equations.history import check_step
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.initial.reactions.axes import locked
 from netsim.initial.reactions.left_out import not_held
-from netsim.initial.reactions.redundancy import describe, solvable
+from netsim.initial.reactions.left_out import told as told_parted
+from netsim.initial.reactions.redundancy import describe, solvable, without
 from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
 from netsim.results.measures import signals_measured
@@ -135,6 +137,8 @@ def transient(
     samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
     warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
+    if samples.finished and not broken:
+        warnings = (*warnings, *_locked(at.absolute, at.point))
     also = seen(selection, unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
     return on_disk(samples, run, selection, unseen, recorder) if recorder and run.flushed else samples
@@ -211,7 +215,9 @@ def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[
     found = step_verdicts(run.options, run.counters, run.control.numbers)
     energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
-    open_ = not_held(run.machine, _stands(run), run.now) if finished else None
+    open_ = not_held(run.machine, _stands(run), run.now) if finished and not run.pace.parted else None
+    if run.pace.parted:
+        open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     broken = [problem for problem in (open_, energy if wrong else None) if problem]
     return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
 
@@ -297,10 +303,17 @@ def transient_options(options: Mapping[str, Any], line: Line, name: str = "trans
 
 def _notes(task: Task, options: TransientOptions) -> list[Problem]:
     """What the run moves to begin; raises what makes it impossible."""
-    changes = begun(task.machine, task.structure, options.start)[3]
+    machine, _, g, changes = begun(task.machine, task.structure, options.start)
     moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
     notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
-    return notes + [Problem("N402", c.text) for c in changes if c.kind == "far"]
+    notes += [Problem("N402", c.text) for c in changes if c.kind == "far"]
+    return [*notes, *_locked(machine, g)]
+
+
+def _locked(machine: Machine, g: Array) -> list[Problem]:
+    """N403 where a closed chain has constraints too many and cannot move."""
+    found = locked(without(machine, None), g) if machine.system.redundant else None
+    return [found] if found else []
 
 
 def _run(task: Task, options: TransientOptions) -> Samples:

@@ -21,6 +21,7 @@ from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy
+from netsim.initial.reactions.left_out import parted
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
@@ -148,6 +149,8 @@ def _chosen_anew(run: Running, failing: bool) -> bool:
     set_time(problem, stands, now)
     load(problem, stands, run.trial.start)
     run.whole = run.whole or without(run.machine, None)
+    if not run.pace.parted and (row := parted(run.whole, present, stands)) is not None:
+        run.pace.parted = [row, now]
     found = chosen_anew(run.machine, run.whole, stands) if failing or badly_chosen(run.whole, present, stands) else None
     if found is None:
         return False

@@ -54,15 +54,10 @@ def with_axis(problem: Problem, system: System, values: Values) -> Problem:
         machine = build_machine(with_redundant(system) if system.redundant else system, values)
     except InputError:
         return problem
-    parts, (_, sources) = loops(machine, machine.g)[0], constraint_owners(machine.system)
-    rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in parts)])
-    axes = list(_axes(machine, np.setdiff1d(rows, sources)))
-    found = locking(machine, axes) if 1 < len(axes) <= MOST else None
-    if found is not None and len(found.axes) <= NAMED:
-        first, names = found.axes[0], " or ".join(f"'{axis.owner.name}'" for axis in found.axes)
-        message = f"the axis of {names} locks a closed chain, which could move with it "
-        message += f"turned by {np.degrees(found.angle):.3g} deg"
-        remedy = f"make it parallel to {found.other}, or take a joint with more freedom"
+    axes = axes_of_loops(machine, machine.g)
+    found = locking(machine, machine.g, axes)
+    if found is not None:
+        first, message, remedy = found.axes[0], found.message, found.remedy
     elif (odd := tilted(axes)) is not None:
         first, angle, other = odd
         message = f"the axis of '{first.owner.name}' is tilted by {np.degrees(angle):.3g} deg against the others of "
@@ -83,22 +78,42 @@ class Locking:
     angle: float
     other: str
 
+    @property
+    def message(self) -> str:
+        names = " or ".join(f"'{axis.owner.name}'" for axis in self.axes)
+        turned = f"turned by {np.degrees(self.angle):.3g} deg"
+        return f"the axis of {names} locks a closed chain, which could move with it {turned}"
 
-def locking(machine: Machine, axes: list[Axis]) -> Locking | None:
-    """The axes one of which locks a closed chain where it is drawn; None where no single axis is at fault."""
-    before = mobility(machine, machine.g)
+    @property
+    def remedy(self) -> str:
+        return f"make it parallel to {self.other}, or take a joint with more freedom"
+
+
+def locked(whole: Machine, g: Array) -> Problem | None:
+    """N403 where a closed chain cannot move from the position in g, whatever drives it, and could if an axis were
+    turned. `whole` is the machine of all constraints. A chain that no axis frees is a structure that is meant."""
+    found = locking(whole, g, axes_of_loops(whole, g))
+    if found is None:
+        return None
+    also = tuple((axis.owner.span, "or this axis") for axis in found.axes[1:])
+    return Problem("N403", found.message, found.axes[0].owner.span, also=also, hint=found.remedy)
+
+
+def locking(machine: Machine, g: Array, axes: list[Axis]) -> Locking | None:
+    """The axes one of which locks a closed chain at the position in g; None where no few axes are at fault."""
+    if not 1 < len(axes) <= MOST:
+        return None
+    before = mobility(machine, g)
     if 0 not in before:
         return None
     free = [
-        (angle, k, name)
-        for k, angle, name, turned in _turned(machine, axes)
-        if sum(mobility(turned, machine.g)) > sum(before)
+        (angle, k, name) for k, angle, name, turned in _turned(machine, axes) if sum(mobility(turned, g)) > sum(before)
     ]
     if not free:
         return None
     least, _, name = min(free)
     alike = dict.fromkeys(k for angle, k, _ in sorted(free) if angle < 1.001 * least)
-    return Locking([axes[k] for k in alike], least, name)
+    return Locking([axes[k] for k in alike], least, name) if len(alike) <= NAMED else None
 
 
 def tilted(axes: list[Axis]) -> tuple[Axis, float, Axis] | None:
@@ -112,6 +127,13 @@ def tilted(axes: list[Axis]) -> tuple[Axis, float, Axis] | None:
         return None
     k, other = int(odd[0]), int(np.flatnonzero(slight[odd[0]])[0])
     return axes[k], float(np.arcsin(across[k, other])), axes[other]
+
+
+def axes_of_loops(machine: Machine, g: Array) -> list[Axis]:
+    """The axes of the joints of all closed chains at the position in g."""
+    parts, (_, sources) = loops(machine, g)[0], constraint_owners(machine.system)
+    rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in parts)])
+    return list(_axes(machine, np.setdiff1d(rows, sources)))
 
 
 def _axes(machine: Machine, rows: Array) -> Iterator[Axis]:

@@ -7,10 +7,10 @@ motion together, those of a joint were left out that the drive repeats at first 
 import numpy as np
 
 from netsim.equations.machine import Machine
+from netsim.equations.system import Redundant
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.reactions.redundancy import without
 from netsim.initial.stages import derivative, signature_of
-from netsim.network.network import GROUND
 from netsim.text.errors import Problem
 
 Array = np.ndarray
@@ -18,21 +18,32 @@ OPEN = 1e-5
 """Residuals of constraints (of the size of the mechanism, and of 1) above which these do not hold."""
 
 
+def parted(whole: Machine, redundant: Redundant, g: Array) -> int | None:
+    """The unknown of the joint that holds least at the positions in g, of those some of whose constraints were left
+    out; None where all of them hold. `whole` is the machine of all constraints."""
+    size = signature_of(whole).size
+    residual = np.abs(derivative(whole, g, 0, size, np.zeros(size, np.int64)))[redundant.rows]
+    worst = int(np.argmax(residual))
+    return int(redundant.rows[worst]) if residual[worst] > OPEN * min(1.0, sizes_of_machine(whole).size) else None
+
+
 def not_held(machine: Machine, g: Array, t: float) -> Problem | None:
     """E519 where a joint, some of whose constraints were left out, does not hold at the positions in g."""
     redundant = machine.system.redundant
-    if redundant is None:
-        return None
-    whole = without(machine, None)
-    size = signature_of(whole).size
-    residual = np.abs(derivative(whole, g, 0, size, np.zeros(size, np.int64)))
-    size_of_all = sizes_of_machine(whole).size
-    rows = redundant.rows[residual[redundant.rows] > OPEN * min(1.0, size_of_all)]
-    for batch in whole.system.batches if len(rows) else ():
-        for key, unknowns in batch.unknowns.items():
-            for k in np.flatnonzero(np.isin(unknowns, rows) & (unknowns != GROUND)) if key[0] == "own" else ():
-                joint = batch.instances[k]
-                message = f"'{joint.name}' does not hold at t = {t:g} s: its chain cannot move as it is driven"
-                hint = "the drive and the joints of the chain contradict one another: look at axes and points of its "
-                return Problem("E519", message, joint.span, hint=f"{hint}joints, or remove the drive")
-    return None
+    row = None if redundant is None else parted(without(machine, None), redundant, g)
+    return None if row is None else told(machine, row, t)
+
+
+def told(machine: Machine, row: int, t: float) -> Problem:
+    """E519 of the joint whose unknown `row` is."""
+    owners = (
+        batch.instances[k]
+        for batch in without(machine, None).system.batches
+        for key, unknowns in batch.unknowns.items()
+        if key[0] == "own"
+        for k in np.flatnonzero(np.any(np.atleast_2d(unknowns) == row, axis=0))
+    )
+    joint = next(owners)
+    message = f"'{joint.name}' does not hold at t = {t:g} s: its chain cannot move so"
+    hint = "joints of the chain, or they and its drive, contradict one another: look at axes and points of its "
+    return Problem("E519", message, joint.span, hint=f"{hint}joints, or remove the drive")
