@@ -95,14 +95,7 @@ def _parser() -> _Parser:
     run = _command(commands, "run", run_command, "run a netlist's analyses and write the result")
     _add_file(run)
     _add_output(run)
-    run.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on from where a run with the same options was killed or interrupted (see RESULT.part)",
-    )
-    run.add_argument(
-        "--checkpoint", metavar="SECONDS", type=_seconds, help="how often a long run is written to RESULT.part (3)"
-    )
+    _add_resuming(run)
 
     inverse = _command(commands, "inverse", inverse_command, "find the inputs that make signals follow motions")
     _add_file(inverse)
@@ -156,6 +149,7 @@ def _parser() -> _Parser:
         ("workers", "N", "threads (all processors)"),
     ):
         sweep.add_argument(f"--{name}", metavar=metavar, help=text)
+    _add_resuming(sweep)
 
     check = _command(commands, "check", check_command, "check text, units and structure; no time stepping")
     _add_file(check)
@@ -260,6 +254,17 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         const="png",
         metavar="PNG|SVG",
         help="draw the plot lines: 'png' or 'svg' beside the result, or a path",
+    )
+
+
+def _add_resuming(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from where a run with the same options was killed or interrupted (see RESULT.part)",
+    )
+    parser.add_argument(
+        "--checkpoint", metavar="SECONDS", type=_seconds, help="how often a long run is written to RESULT.part (3)"
     )
 
 

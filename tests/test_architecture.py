@@ -70,7 +70,8 @@ ROOMS = {
     "optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
     "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
-    "sensitivity.sensitivity many.ranges many.fit many.spreads many.cases many.one_case many.workers many.data_set many.sweep many.studies *",
+    "sensitivity.sensitivity many.ranges many.fit many.spreads many.cases many.one_case many.journal many.workers many.data_set "
+    "many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling collecting interrupting running looking making completing",

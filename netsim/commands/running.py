@@ -156,7 +156,7 @@ def _ended_from_outside(last: "Samples") -> bool:
 
 
 def _say_kept(recording: "Recording") -> None:
-    say(f"`netsim run --resume` with the same options goes on from '{recording.folder}'")
+    say(f"the same command with --resume goes on from '{recording.folder}'")
 
 
 def _given(chosen: argparse.Namespace) -> list[tuple[str, str, str]]:

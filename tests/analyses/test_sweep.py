@@ -1,11 +1,16 @@
 """Many runs: cases as their line says them, the bits of single runs whatever the threads, failures kept, data sets written and read."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import netsim
+from netsim.analyses.many import sweep
 from netsim.analyses.many.cases import shares_of
+from netsim.analyses.many.one_case import outcome
 from netsim.results.files import read, write
+from netsim.results.partial.recording import Recording
 from netsim.text.errors import InputError, SimulationError
 
 LAG = """use electrical
@@ -129,3 +134,33 @@ def test_files_hold_the_data_set(lag, tmp_path, over):
 def test_what_cannot_be_swept_is_told(lag, over, options, said):
     with pytest.raises(InputError, match=said):
         lag.sweep(over, stop="1 ms", **options)
+
+
+class Stops(Exception):
+    """What ends a sweep from outside."""
+
+
+def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, monkeypatch):
+    (line,) = netsim.load(LAG + "run sweep(stop = 6 ms, over = [r1.R = [-1, 1, 2, 3, 4, 5] kOhm], of = [rise, b.v], workers = 1)").network.runs
+    model = replace(lag, network=replace(lag.network, runs=(line,)))
+    (whole,) = model.samples()
+    computed = []
+
+    def stopping(task, asked, values):
+        computed.append(values["r1.R"])
+        if len(computed) == 4:
+            raise Stops
+        return outcome(task, asked, values)
+
+    monkeypatch.setattr(sweep, "outcome", stopping)
+    folder = tmp_path / "result.nc.part"
+    with pytest.raises(Stops):
+        model.samples(recording=Recording(folder, first=0.0, every=0.0))
+    (again,) = model.samples(recording=Recording(folder, resume=True))
+    assert computed == [-1e3, 1e3, 2e3, 3e3, 3e3, 4e3, 5e3], "what was done is not done again"
+    assert again.values.tobytes() == whole.values.tobytes()
+    for name, each in whole.table.data_vars.items():
+        assert np.array_equal(again.table[name].values, each.values, equal_nan=each.values.dtype.kind == "f"), name
+    other = replace(lag, network=replace(lag.network, runs=(replace(line, options=line.options[:-1]),)))
+    with pytest.raises(InputError, match="of a sweep with another"):
+        other.with_params(U=4.0).samples(recording=Recording(folder, resume=True))

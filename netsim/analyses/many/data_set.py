@@ -73,7 +73,8 @@ def swept(
     figures = _statistics(dict(zip(names, rows[:, len(cases.names) :].T)), {s.name: s.unit for s in shown})
     if task.network.asserts and len(found) == len(cases):
         figures = (Figure("yield", float(holds.mean()), "", "share of cases whose assertions hold"), *figures)
-    about = {**attributes, "cases": len(cases), "failures": int(failed.sum()), "notes": _notes(failed, messages)}
+    ran = failed & (messages != NOT_RUN)
+    about = {**attributes, "cases": len(cases), "failures": int(ran.sum()), "notes": _notes(ran, messages)}
     table = Table(dims[0], coordinates[dims[0]].values, columns, {}, coordinates=coordinates)
     return Samples(
         "", np.arange(1.0, len(cases) + 1), shown, rows, np.zeros((0, 3)), about, not message, message,

@@ -8,9 +8,10 @@ from netsim.network.given import value_of, written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of
-from netsim.text.syntax import Binary, Expr, Name, Number
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, span_of
+from netsim.text.syntax import Binary, Expr, Name, Number, Unary
 from netsim.text.units import NO_DIMENSION
 
 EXAMPLE = "r1.R = 1 .. 10 kOhm"
@@ -51,12 +52,18 @@ def reader(network: Network, name: str, scope: Scope) -> Callable[[Expr], float]
     return lambda expr: float(number_of(expr, scope, dimension))
 
 
-def ends_of(given: Binary, read: Callable[[Expr], float]) -> tuple[float, float]:
-    """The ends of `1 .. 10 kOhm`: a unit behind the second number is that of both."""
-    low, high = given.left, given.right
-    if isinstance(low, Number) and not low.unit and isinstance(high, Number):
-        low = Number(low.value, high.unit, span=low.span)
-    return read(low), read(high)
+def ends_of(given: Binary, read: Callable[[Expr], float], scope: Scope) -> tuple[float, float]:
+    """The ends of `-1 .. 10 kOhm`: a unit behind the second number is that of both."""
+    last = given.right.operand if isinstance(given.right, Unary) else given.right
+    unit = last.unit if isinstance(last, Number) else ""
+    return read(with_unit(given.left, unit, scope)), read(given.right)
+
+
+def with_unit(expr: Expr, unit: str, scope: Scope) -> Expr:
+    """A bare number in this unit, as the items of `[-1, 2] kOhm`; what has a unit, or is none, stays."""
+    if not unit or not is_bare(expr):
+        return expr
+    return Number(float(number_of(expr, scope, NO_DIMENSION)), unit, span=span_of(expr))
 
 
 def range_of(expr: Expr, network: Network, scope: Scope) -> Range:
@@ -65,7 +72,7 @@ def range_of(expr: Expr, network: Network, scope: Scope) -> Range:
     if not (isinstance(given, Binary) and given.op == ".."):
         message, hint = f"'{show_expression(given)}' is no range of values", f"{name} = least .. largest"
         raise InputError(Problem("E424", message, given.span, hint=hint))
-    found = Range(name, *ends_of(given, reader(network, name, scope)))
+    found = Range(name, *ends_of(given, reader(network, name, scope), scope))
     if not found.low < found.high:
         raise InputError(Problem("E424", f"the range of '{name}' is empty", given.span))
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.many.ranges import ends_of, named, reader
+from netsim.analyses.many.ranges import ends_of, named, reader, with_unit
 from netsim.network.network import Network
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
@@ -69,9 +69,9 @@ def spread_of(expr: Expr, network: Network, scope: Scope) -> Spread:
     read = reader(network, name, scope)
     match given:
         case Binary(op=".."):
-            found = Spread(name, "range", *ends_of(given, read))
+            found = Spread(name, "range", *ends_of(given, read, scope))
         case Vector(items=items, unit=unit):
-            values = tuple(read(_with_unit(item, unit)) for item in items)
+            values = tuple(read(with_unit(item, unit, scope)) for item in items)
             return Spread(name, "list", min(values), max(values), values)
         case Binary(op="+", left=middle, right=Unary(op="-", operand=deviation)):  # the text is `middle +- deviation`
             width = _deviation(deviation, read(middle), read, scope)
@@ -88,11 +88,6 @@ def spread_of(expr: Expr, network: Network, scope: Scope) -> Spread:
         why = "is empty" if not found.low < found.high else "has no logarithm"
         raise InputError(Problem("E424", f"the range of '{name}' {why}", given.span))
     return found
-
-
-def _with_unit(item: Expr, unit: str) -> Expr:
-    """An item of `[1, 2] kOhm`."""
-    return Number(item.value, unit, span=item.span) if isinstance(item, Number) and not item.unit else item
 
 
 def _deviation(expr: Expr, middle: float, read: Callable[[Expr], float], scope: Scope) -> float:

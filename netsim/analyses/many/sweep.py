@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+import netsim
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
 from netsim.analyses.many.data_set import swept
+from netsim.analyses.many.journal import Journal
 from netsim.analyses.many.one_case import Asked, Outcome, outcome
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import outcomes
@@ -24,6 +26,7 @@ from netsim.results.claims import signals_judged
 from netsim.results.measures import signals_measured
 from netsim.results.samples import Samples
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.simulate.stored.recorder import identity_of
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.show import show_expression
@@ -119,16 +122,34 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     return plain, Asked(run, saves, instants, shows), kept
 
 
+def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[str]) -> Journal | None:
+    """Where the cases are written as they come, if there is a place for it."""
+    if task.recording is None:
+        return None
+    names = [options.sampling, *sorted(kept), "", *(show_expression(each) for each in asked.saves)]
+    identity = identity_of(task.machine, options.run, options.cases.values, names, netsim.__version__)
+    return Journal(task.recording, identity)
+
+
 def run(task: Task, options: SweepOptions) -> Samples:
     """All cases, a row each, with their data set; raises `SimulationError` where none of them finishes."""
     began, cpu = clock.perf_counter(), clock.process_time()
-    cases, found = options.cases, dict[int, Outcome]()
+    cases = options.cases
     plain, asked, kept = asked_of(task, options)
-    _ = plain.machine
+    journal = _journal(task, options, asked, kept)
+    found = dict(journal.former) if journal else {}
+
+    def done(i: int, each: Outcome) -> None:
+        found[i] = each
+        if journal:
+            journal.add(i, each)
+
+    wanted = [i for i in range(len(cases)) if i not in found]
     message = outcomes(
-        lambda i: outcome(plain, asked, cases.case(i)),
-        range(len(cases)), options.workers, task.progress, found.__setitem__,
+        lambda i: outcome(plain, asked, cases.case(i)), wanted, options.workers, task.progress, done
     )  # fmt: skip
+    if journal and message:
+        journal.write()
     if not message and all(each.failed for each in found.values()):
         raise SimulationError(
             Problem("E521", f"all {counted(len(cases), 'case')} failed; the first: {found[0].message}")

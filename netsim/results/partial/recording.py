@@ -55,7 +55,7 @@ class Recording:
     is_interrupted: Callable[[], bool] = lambda: False
     first: float = FIRST
     every: float = EVERY
-    runs: "list[Log]" = field(default_factory=list)
+    runs: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.resume and not any(self.folder.glob("*.state")):
@@ -68,6 +68,18 @@ class Recording:
         found = Log(self, len(self.runs) + 1, identity, signals, shown, traced)
         self.runs.append(found)
         return found
+
+    def made(self) -> Path:
+        """The folder, empty unless it is gone on from or one of its runs has begun."""
+        if self.folder.is_dir() and not (self.resume or self.kept):
+            shutil.rmtree(self.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder
+
+    def full(self, wrong: OSError, last: str) -> DiskFull:
+        """What a user is told where a block cannot be written."""
+        message = f"'{self.folder}' cannot be written: {wrong.strerror or wrong}{last}"
+        return DiskFull(Problem(DISK, message, hint="make room, then go on with the same options and --resume"))
 
     def finish(self) -> None:
         """The result is written: nothing stays."""
@@ -166,18 +178,13 @@ class Log:
         """What a user is told where a block cannot be written."""
         count = self.rows.count
         last = f"; the last good block ends at t = {self.rows.read(count - 1, count)[0, 0]:g} s" if count else ""
-        message = f"'{self.recording.folder}' cannot be written: {wrong.strerror or wrong}{last}"
-        hint = "make room, then go on with the same options and --resume"
-        return DiskFull(Problem(DISK, message, hint=hint))
+        return self.recording.full(wrong, last)
 
     def _begin(self) -> None:
         """Make the folder and say what its rows are."""
         if self.is_begun:
             return
-        folder = self.recording.folder
-        if folder.is_dir() and not (self.recording.resume or self.recording.kept):
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self.recording.made()
         about = {
             "netsim": self.identity["version"],
             "shown": self.shown,
