@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
-from netsim.core.contract import ASTRAY, FORMULA, RESTARTED, dense_output, projected, set_time
+from netsim.core.contract import ASTRAY, CURVED, FORMULA, RESTARTED, dense_output, projected, set_time
 from netsim.core.loop.control import (
     EDGE,
     EVERY,
@@ -31,7 +32,7 @@ from netsim.core.loop.defect import corrected, settle_light
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.minimum_norm import least_reactions
 from netsim.core.newton import CONVERGED
-from netsim.core.problem import ALPHA, HISTORY, NK, NQ, NY, Y
+from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, Y
 from netsim.core.states import (
     DISSIPATED,
     KINETIC,
@@ -138,16 +139,43 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
 @inner
 def look(method, problem, factor, trial, control, plan, t, h, theta):
     """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
+    recovers = control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING])
+    if recovers and 0.0 < theta < 1.0 and _settles(problem, trial, control):
+        _recovered(method, problem, factor, trial, control, plan, t, h, theta)
+        return
     state_at(method, problem, trial, theta, h)
     reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[LIGHT] and 0.0 < theta < 1.0:
         settle_light(problem, factor, trial, control, theta, h)
-    if control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING]):
+    if recovers:
         if not reached or not projected(problem, plan, trial, trial.middle):
             trial.counters[ASTRAY] += 1
             place(problem, trial.g, trial.middle)
     else:
         trial.counters[ASTRAY] += 0 if reached else 1
+        place(problem, trial.g, trial.middle)
+
+
+@inner
+def _settles(problem, trial, control):
+    """Whether values inside a step are corrected before they are recovered: laws that curve, of what has charges."""
+    return trial.counters[CURVED] > 0 and problem.sizes[NQ] > 0 and control.limits.shape[0] > 0
+
+
+@inner
+def _recovered(method, problem, factor, trial, control, plan, t, h, theta):
+    """A consistent point inside a step, with the charges of values that fit the rates there.
+
+    A junction of 30 pF has a charge far below what the tolerance leaves of charges; solved for, it would be a voltage
+    that is volts off. Where no such point is found, values are those of the step's matrix."""
+    held = corrected(method, problem, factor, trial, control, t, h, theta)
+    nq, at, differentiated = problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY], problem.sizes[DIFFERENTIATED]
+    for i in range(problem.sizes[ENTRIES]):
+        trial.out[i] = 0.0
+    run_table(problem.residual, trial.g, trial.out)
+    copy(trial.out, differentiated, trial.middle, at, nq)
+    if not projected(problem, plan, trial, trial.middle):
+        trial.counters[ASTRAY] += 0 if held else 1
         place(problem, trial.g, trial.middle)
 
 
