@@ -30,6 +30,9 @@ LEAST = 1e-3
 FAR = 0.5
 """Behind a correction as large as this part of a value its derivatives say nothing any more: a diode's, before it takes
 over a coil's current."""
+LAST_BITS = 16 * 2.220446049250313e-16
+"""Residuals below this part of the sizes of an equation's terms are rounding: corrections that do not shrink are then
+what a matrix of a bad condition makes of it (the rates of voltages between blocking diodes)."""
 PIVOT_QUALITY = 1e-9
 DENSE = 100
 """The most unknowns of a stage that is solved with pivots of its own where those of the plan do not serve."""
@@ -179,6 +182,15 @@ def _hold(residual, row_size):
 
 
 @inner
+def _is_rounding(residual, row_size):
+    """Whether what is left of the equations is what rounding leaves of terms of their sizes."""
+    for i in range(residual.shape[0]):
+        if not abs(residual[i]) <= LAST_BITS * row_size[i]:
+            return False
+    return True
+
+
+@inner
 def _solve(plan, where, sizes, g):
     """One stage: corrections with one factor as long as they shrink fast, converged where the next one would not move
     anything."""
@@ -209,7 +221,10 @@ def _solve(plan, where, sizes, g):
         if (
             moved * min(1.0, contraction) < CLOSE
             or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW)
-            or (stays >= STAYS and share < ROUNDING)
+            or (
+                stays >= STAYS
+                and (share < ROUNDING or (contraction > FAR and _is_rounding(residual, r[f[13] : f[14]])))
+            )
         ):
             return m <= n or _hold(residual, r[f[13] : f[14]])
         if moved > FAR or (iteration and contraction > SLOW):
