@@ -200,7 +200,7 @@ component pump (p, n : translational) "negative damping"
 end
 """
     found = netsim.load(text).poles()
-    assert found.attrs["stability_of_poles"].startswith("unstable: a.v, a.x grow as e^(t/20 s), swinging at 0.318")
+    assert found.attrs["stability_of_poles"].startswith("unstable: a.x, a.v grow as e^(t/20 s), swinging at 0.318")
     assert found["real"].item() == pytest.approx(0.05, rel=1e-10)
     assert found["participation a.x"].item() == pytest.approx(0.5, rel=1e-2)
 

@@ -155,7 +155,7 @@ def _stability(s: Array, shares: Mapping[str, Array]) -> str:
         still = np.count_nonzero(s.real >= -PAIRED * np.abs(s))
         return f"neutral: {still} of the poles {'does' if still == 1 else 'do'} not decay" if still else "stable"
     k = int(np.argmax(s.real))
-    parts = sorted(shares, key=lambda name: -shares[name][k])[:NAMED]
+    parts = sorted(shares, key=lambda name: -round(float(shares[name][k]), 6))[:NAMED]  # equal ones in their own order
     names = ", ".join(name for name in parts if shares[name][k] > SHARE)
     grown = f"{names or 'a motion'} grow{'s' if ',' not in names else ''} as e^(t/{1 / s[k].real:.3g} s)"
     swings = f", swinging at {abs(s[k].imag) / (2 * np.pi):.4g} Hz" if s[k].imag else ""
