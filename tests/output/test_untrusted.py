@@ -134,12 +134,11 @@ def test_names_of_a_netlist_are_no_code(compiled_texts):
 
 @pytest.fixture
 def compiled_texts(monkeypatch):
-    from netsim.equations import machine
-    from netsim.equations.kernels import native
+    from netsim.equations.kernels import addresses, native
 
     texts = []
     original = native.module_text
-    monkeypatch.setattr(machine, "_native", {})
+    monkeypatch.setattr(addresses, "_native", {})
     monkeypatch.setattr(native.store, "found", lambda name_of: None)
     monkeypatch.setattr(native, "module_text", lambda program: texts.append(original(program)) or texts[-1])
     return texts

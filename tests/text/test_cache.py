@@ -14,8 +14,7 @@ import pytest
 import netsim
 from netsim.core.compiled import linking, objects, store
 from netsim.core.compiled.function import compiled
-from netsim.equations import machine
-from netsim.equations.kernels import native
+from netsim.equations.kernels import addresses, native
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.text import cache
 from netsim.text.cache import KEPT, LARGEST, cache_folder, keep, kept, sealed, unsealed
@@ -154,7 +153,7 @@ def test_whole_runs_over_folders_full_of_damage(root, monkeypatch):
         netsim.load(OWN.replace("7.25", "7.5")).samples()
 
     def values():
-        monkeypatch.setattr(machine, "_native", {})
+        monkeypatch.setattr(addresses, "_native", {})
         grammar._lark_data.cache_clear()
         grammar._PARSERS.lark = None
         netsim.library.files._read.cache_clear()
