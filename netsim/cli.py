@@ -146,7 +146,7 @@ def _parser() -> _Parser:
         ("points", "N", "values of each range in a grid (11)"),
         ("cases", "N", "how many random, latin or sobol cases (100)"),
         ("seed", "N", "of random cases (0)"),
-        ("workers", "N", "threads (all processors)"),
+        ("workers", "N", "processes side by side (one for each processor)"),
     ):
         sweep.add_argument(f"--{name}", metavar=metavar, help=text)
     _add_resuming(sweep)

@@ -8,7 +8,7 @@ brings a row. Equations must number branches + vars + signal outputs + the free 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import isfinite, pi, prod
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -175,13 +175,18 @@ def terms_in(expr: Any, kind: type[Term]) -> Iterator[Term]:
     """Every term of a kind in an expression, in order."""
     if isinstance(expr, kind):
         yield expr
-    if is_dataclass(expr) and not isinstance(expr, type):
-        for f in fields(expr):
-            if f.name != "span":
-                yield from terms_in(getattr(expr, f.name), kind)
+    if names := _parts_of(type(expr)):  # type: ignore[arg-type]
+        for name in names:
+            yield from terms_in(getattr(expr, name), kind)
     elif isinstance(expr, tuple):
         for item in expr:
             yield from terms_in(item, kind)
+
+
+@cache
+def _parts_of(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of expression."""
+    return tuple(f.name for f in fields(kind) if f.name != "span") if is_dataclass(kind) else ()
 
 
 def mentions(expr: Expr, name: str) -> bool:

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from netsim.equations.machine import Machine
+from netsim.equations.system import System
 from netsim.library.component import SECOND, plain_name
 from netsim.network.lets import signals_in
 from netsim.network.network import Network
@@ -277,7 +279,7 @@ def check_measures(machine: Machine, network: Network) -> None:
     means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
-        names = [entry.signal.name for entry, _ in _entries(machine, network)]
+        names = _dimensions_of(machine, network)
         series = {name: 1 + time + i for i, name in enumerate(names)}
         _taken(machine, network, time, series)
         _taken(
@@ -285,9 +287,20 @@ def check_measures(machine: Machine, network: Network) -> None:
         )
 
 
-def _entries(machine: Machine, network: Network) -> list[Any]:
+_dimensions: "WeakKeyDictionary[System, dict[str, Dimension]]" = WeakKeyDictionary()
+
+
+def _dimensions_of(machine: Machine, network: Network) -> dict[str, Dimension]:
+    """The signals that measures and assertions of a network read, by name: the same for all values of parameters."""
+    own = machine.system.network is network
+    if own and machine.system in _dimensions:
+        return _dimensions[machine.system]
     finder = Finder(machine)
-    return [pair for name in signals_measured(network) for pair in finder.entries(name)]
+    pairs = [pair for name in signals_measured(network) for pair in finder.entries(name)]
+    found = {entry.signal.name: dimension for entry, dimension in pairs}
+    if own:
+        _dimensions[machine.system] = found
+    return found
 
 
 def _taken(
@@ -298,7 +311,7 @@ def _taken(
     trace: Trace | None = None,
     over: Mapping[str, Any] | None = None,
 ) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    dimensions = {entry.signal.name: dimension for entry, dimension in _entries(machine, network)}
+    dimensions = _dimensions_of(machine, network)
     record = Record(
         time,
         {name: values[name] for name in dimensions if name in values},

@@ -10,7 +10,7 @@ variables z_j^(d_j + k) makes every order of a point consistent.
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,6 +26,8 @@ from netsim.text.parse import without_collector
 from netsim.text.syntax import Number
 
 Array = np.ndarray
+SMALL = 2_000
+"""Triples up to which transversals are kept: runs with other parameter values ask for the same ones."""
 USUAL = 0.6180339887
 """So far from their present values, as a share of them or of 1, inputs have no special value such as 0 or 1."""
 
@@ -154,7 +156,7 @@ def offsets(found: Signature, least: Array, chosen: Array | None = None, match: 
     i, j, sigma = _highest(np.searchsorted(rows, equation), np.searchsorted(columns, variable), order, len(columns))
     if match is None:
         try:
-            transversal = _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
+            transversal = transversal_of(i, j, sigma, rows, columns)
         except StructurallySingular as singular:
             if chosen is not None:
                 raise
@@ -177,6 +179,19 @@ def _highest(i: Array, j: Array, sigma: Array, width: int) -> tuple[Array, Array
     first = np.append(True, code[1:] != code[:-1]) if len(code) else np.zeros(0, bool)
     pick = order[first]
     return i[pick], j[pick], sigma[pick]
+
+
+def transversal_of(i: Array, j: Array, sigma: Array, rows: Array, columns: Array) -> Array:
+    """The largest transversal, (rows,); that of a small pattern is found once."""
+    if len(i) > SMALL:
+        return _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
+    return _known_transversal(*(each.astype(np.int64).tobytes() for each in (i, j, sigma, rows, columns)))
+
+
+@lru_cache(maxsize=256)
+def _known_transversal(*pattern: bytes) -> Array:
+    i, j, sigma, rows, columns = (np.frombuffer(each, np.int64) for each in pattern)
+    return _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
 
 
 def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:

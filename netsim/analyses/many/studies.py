@@ -64,7 +64,7 @@ class Studies:
         it the measures and saved signals.
 
         Options: sampling ("grid", "random", "latin", "sobol", "corners"), points (of each range in a grid), cases,
-        seed, workers (threads; 0: all processors), and those of `transient`. Raises `InputError` for what cannot be
+        seed, workers (0: one for each processor), and those of `transient`. Raises `InputError` for what cannot be
         varied, `SimulationError` where all cases fail."""
         line = Run("sweep", self._transient_line(options).options)
         given = {**options, "over": _over(over)}

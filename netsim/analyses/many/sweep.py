@@ -1,7 +1,7 @@
 """`run sweep(over = [r1.R = 1 .. 10 kOhm], stop = 5 ms)`: a transient run under many values of parameters and starts.
 
 The values follow from `over` (netsim.analyses.many.spreads, cases); each case is a run by itself (one_case), by several
-threads (workers); measures and signals of all of them are one data set with named dimensions (data_set).
+workers (workers); measures and signals of all of them are one data set with named dimensions (data_set).
 """
 
 import time as clock
@@ -49,7 +49,7 @@ INSTANTS = 100
 @dataclass(frozen=True, eq=False)
 class SweepOptions:
     """The run; its cases and how they were chosen; signals and measures that are kept (none: measures and saved
-    signals); threads."""
+    signals); workers."""
 
     run: TransientOptions
     cases: Cases
