@@ -24,12 +24,11 @@ from netsim.initial.reactions.left_out import told as told_parted
 from netsim.initial.reactions.redundancy import describe, solvable, without
 from netsim.multibody.superelements import check_names, parts_of
 from netsim.network.lets import signals_in
-from netsim.results.measures import signals_measured
 from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.progress import Report
 from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.samples import Samples, Signal, Trace
-from netsim.results.selection import Selection, add_unseen, reader_of, select
+from netsim.results.selection import Selection, add_unseen, reader_of, select, signals_measured
 from netsim.results.series import integrals_in
 from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
 from netsim.simulate.events.event_log import log_text

@@ -11,18 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from netsim.equations.machine import Machine
-from netsim.equations.system import System
 from netsim.library.component import SECOND, plain_name
-from netsim.network.lets import signals_in
 from netsim.network.network import Network
 from netsim.results.over_frequency.figures import functions, of_frequency
 from netsim.results.samples import Figure, Samples, Trace
-from netsim.results.selection import Finder
+from netsim.results.selection import dimensions_measured
 from netsim.results.series import series_scope, trajectory_of, unit_of
 from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
@@ -248,13 +245,6 @@ TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {
 # -------------------------------------------------------------------------------------------- of a whole run
 
 
-def signals_measured(network: Network) -> list[Name]:
-    """The signals that measures and assertions read."""
-    figures = {m.name for m in network.measures}
-    asked = [*(m.value for m in network.measures), *(a.condition for a in network.asserts)]
-    return [name for expr in asked for name in signals_in(expr, network.top, figures)]
-
-
 def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     """The figures of a run, and what is wrong with it: measures that are not found (E510), assertions that do not hold
     (E511).
@@ -279,28 +269,12 @@ def check_measures(machine: Machine, network: Network) -> None:
     means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
-        names = _dimensions_of(machine, network)
+        names = dimensions_measured(machine, network)
         series = {name: 1 + time + i for i, name in enumerate(names)}
         _taken(machine, network, time, series)
         _taken(
             machine, network, 1 + time, {n: x * np.exp(-9j * time) for n, x in series.items()}, over=functions(1 + time)
         )
-
-
-_dimensions: "WeakKeyDictionary[System, dict[str, Dimension]]" = WeakKeyDictionary()
-
-
-def _dimensions_of(machine: Machine, network: Network) -> dict[str, Dimension]:
-    """The signals that measures and assertions of a network read, by name: the same for all values of parameters."""
-    own = machine.system.network is network
-    if own and machine.system in _dimensions:
-        return _dimensions[machine.system]
-    finder = Finder(machine)
-    pairs = [pair for name in signals_measured(network) for pair in finder.entries(name)]
-    found = {entry.signal.name: dimension for entry, dimension in pairs}
-    if own:
-        _dimensions[machine.system] = found
-    return found
 
 
 def _taken(
@@ -311,7 +285,7 @@ def _taken(
     trace: Trace | None = None,
     over: Mapping[str, Any] | None = None,
 ) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    dimensions = _dimensions_of(machine, network)
+    dimensions = dimensions_measured(machine, network)
     record = Record(
         time,
         {name: values[name] for name in dimensions if name in values},

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from netsim.equations.layout import Layout
 from netsim.equations.machine import Call as KernelCall
 from netsim.equations.machine import Machine, call_table
 from netsim.equations.numbering import suffixes
+from netsim.equations.system import System
 from netsim.network.lets import derived_from, signals_in
-from netsim.network.network import GROUND, Frame, name_text
+from netsim.network.network import GROUND, Frame, Network, name_text
 from netsim.network.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.results.samples import Signal, Trace
 from netsim.results.series import computed, unit_of
@@ -283,3 +285,26 @@ def reader_of(machine: Machine, selection: Selection) -> Reader:
         for e in selection.entries.values()
     ]
     return Reader(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)
+
+
+def signals_measured(network: Network) -> list[Name]:
+    """The signals that measures and assertions read."""
+    figures = {m.name for m in network.measures}
+    asked = [*(m.value for m in network.measures), *(a.condition for a in network.asserts)]
+    return [name for expr in asked for name in signals_in(expr, network.top, figures)]
+
+
+_dimensions: "WeakKeyDictionary[System, dict[str, Dimension]]" = WeakKeyDictionary()
+
+
+def dimensions_measured(machine: Machine, network: Network) -> dict[str, Dimension]:
+    """The signals that measures and assertions of a network read, by name: the same for all values of parameters."""
+    own = machine.system.network is network
+    if own and machine.system in _dimensions:
+        return _dimensions[machine.system]
+    finder = Finder(machine)
+    pairs = [pair for name in signals_measured(network) for pair in finder.entries(name)]
+    found = {entry.signal.name: dimension for entry, dimension in pairs}
+    if own:
+        _dimensions[machine.system] = found
+    return found

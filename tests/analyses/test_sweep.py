@@ -1,16 +1,14 @@
 """Many runs: cases as their line says them, the bits of single runs whatever the threads, failures kept, data sets written and read."""
 
-import os
-import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.many import sweep, workers
+from netsim.analyses.many import sweep
 from netsim.analyses.many.cases import shares_of
-from netsim.analyses.many.one_case import Outcome, outcome
+from netsim.analyses.many.one_case import outcome
 from netsim.results.files import read, write
 from netsim.results.partial.recording import Recording
 from netsim.text.errors import InputError, SimulationError
@@ -136,36 +134,6 @@ def test_files_hold_the_data_set(lag, tmp_path, over):
 def test_what_cannot_be_swept_is_told(lag, over, options, said):
     with pytest.raises(InputError, match=said):
         lag.sweep(over, stop="1 ms", **options)
-
-
-@pytest.mark.parametrize("threads", [False, True])
-def test_workers_are_processes_or_threads(monkeypatch, threads):
-    monkeypatch.setattr(workers, "WORTH", 0.0)
-    if threads:
-        monkeypatch.setattr(workers, "_by_threads", lambda: True)
-    found, told = {}, []
-
-    def work(i):
-        return Outcome(message=f"{i} by {os.getpid()} {threading.get_ident()}")
-
-    assert workers.outcomes(work, range(3, 300), 2, lambda *at: told.append(at), found.__setitem__) == ""
-    assert sorted(found) == list(range(3, 300)) and all(found[i].message.startswith(f"{i} by ") for i in found)
-    mine = [each for each in found.values() if each.message.split()[2] == str(os.getpid())]
-    assert len(mine) == (len(found) if threads else workers.ALONE)
-    assert told[-1] == (1.0, "297 of 297 cases", 297)
-
-
-def test_a_worker_that_is_killed_loses_nothing(monkeypatch):
-    monkeypatch.setattr(workers, "WORTH", 0.0)
-    here, found = os.getpid(), {}
-
-    def work(i):
-        if i == 150 and os.getpid() != here:
-            os._exit(9)
-        return Outcome(message=str(i))
-
-    assert workers.outcomes(work, range(400), 2, None, found.__setitem__) == ""
-    assert [found[i].message for i in range(400)] == [str(i) for i in range(400)]
 
 
 class Stops(Exception):

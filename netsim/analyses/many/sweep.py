@@ -23,8 +23,8 @@ from netsim.analyses.many.workers import outcomes
 from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import signals_judged
-from netsim.results.measures import signals_measured
 from netsim.results.samples import Samples
+from netsim.results.selection import signals_measured
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
 from netsim.simulate.stored.recorder import identity_of
 from netsim.text.columns import counted

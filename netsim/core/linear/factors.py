@@ -11,7 +11,6 @@ the factor, so each thread needs its own factor.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy import sparse
 from netsim.core.compiled.function import compiled
 from netsim.core.linear.matching import structural_deficiency
 from netsim.core.linear.nesting import nested_order
+from netsim.core.linear.patterns import factor_patterns
 from netsim.core.linear.symbolic import (
     RANK_TOLERANCE,
     Floats,
@@ -31,7 +31,6 @@ from netsim.core.linear.symbolic import (
     null_spaces,
     pivot_order,
     symmetric_order,
-    triangular_patterns,
 )
 from netsim.core.linear.triangles import _solve_triangles, _solve_triangles_transpose, condition_estimate
 
@@ -52,8 +51,6 @@ _HOPELESS_CONDITION = 1e14
 _GOOD_CONDITION = 1e6
 _NAMED_ENTRIES = 5
 _NESTED_QUALITY = 1e-4
-_SMALL = 2_000
-"""Entries up to which patterns of factors are kept, by pivots: runs with other parameter values want them again."""
 _at = np.uint32  # a signed subscript is tested for wrapping around: a quarter of the time of `refactor`
 
 
@@ -230,11 +227,7 @@ def _unscaled(vectors: Floats, scale: Floats) -> Floats:
 def _lay_out(start: Ints, row: Ints, scales: tuple[Floats, Floats], order: tuple[Ints, Ints]) -> Factor:
     """The factor with patterns in place and values still to be computed."""
     n = len(order[0])
-    if len(row) <= _SMALL:
-        new_start, source, new_row, *triangles = _known_patterns(*(each.tobytes() for each in (start, row, *order)))
-    else:
-        new_start, source, new_row, *triangles = _patterns(start, row, *order)
-    l_start, l_row, u_start, u_row = triangles
+    new_start, source, new_row, l_start, l_row, u_start, u_row = factor_patterns(start, row, *order)
     scale = scales[0][row[source]] * np.repeat(scales[1][order[1]], np.diff(new_start)) if n else np.empty(0)
     l_value, u_value = np.zeros(len(l_row)), np.zeros(len(u_row))
     return Factor(
@@ -253,27 +246,6 @@ def _lay_out(start: Ints, row: Ints, scales: tuple[Floats, Floats], order: tuple
         np.ones(n),
         np.zeros(n),
     )
-
-
-def _patterns(start: Ints, row: Ints, rows: Ints, columns: Ints) -> tuple[Ints, ...]:
-    """Starts of columns, sources and rows of the permuted matrix, and the patterns of L and U."""
-    n = len(rows)
-    place = np.empty(n, np.int32)
-    place[rows] = np.arange(n, dtype=np.int32)
-    counts = np.diff(start)[columns]
-    new_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    source = (np.arange(new_start[-1]) + np.repeat(start[columns] - new_start[:-1], counts)).astype(np.int32)
-    new_row = place[row[source]] if n else source
-    return new_start, source, new_row, *triangular_patterns(new_start, new_row)
-
-
-@lru_cache(maxsize=256)
-def _known_patterns(*given: bytes) -> tuple[Ints, ...]:
-    """Those of a small matrix, found once for the same places and pivots; nobody writes into them."""
-    found = _patterns(*(np.frombuffer(each, np.int32) for each in given))
-    for each in found:
-        each.flags.writeable = False
-    return found
 
 
 @compiled(fastmath={"reassoc"})
