@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from netsim import __version__
-from netsim.commands.collecting import paused
 from netsim.commands.completing import candidates
 from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
 from netsim.commands.running import inverse_command, optimize_command, run_command, sweep_command
 from netsim.commands.telling import FAILED, FINE, MISTAKE, complain, say
+from netsim.text.collecting import paused
 from netsim.text.errors import NetsimError, nearest
 from netsim.text.limits import LIMITS, limits, raised
 from netsim.text.roots import allow

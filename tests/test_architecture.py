@@ -18,7 +18,7 @@ from netsim.library.files import models_folder
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "registry cache kept.trees columns errors limits roots "
+    "text": "registry collecting kept.cache kept.trees columns errors limits roots "
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions "
     "expressions.literals expressions.typed grammar.scan grammar.build grammar.flat grammar.grammar "
@@ -74,7 +74,7 @@ ROOMS = {
     "many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
-    "commands": "telling collecting interrupting running looking making completing",
+    "commands": "telling interrupting running looking making completing",
     "cli": "",
     "__main__": "",
 }

@@ -81,7 +81,7 @@ def installation() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     from netsim.core.compiled.store import BUILT
     from netsim.library.files import library_folder
     from netsim.library.places import named_folders
-    from netsim.text.cache import cache_folder
+    from netsim.text.kept.cache import cache_folder
 
     def told(package: str) -> str:
         try:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from netsim.commands.collecting import resumed
 from netsim.commands.interrupting import interrupted_status, is_interrupted
 from netsim.commands.telling import FAILED, FINE, complain, say
+from netsim.text.collecting import resumed
 from netsim.text.errors import InputError, NetsimError, Problem
 
 if TYPE_CHECKING:

@@ -11,28 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core import problem as slots
 from netsim.core.compiled.call import ROW_LENGTH, table_row
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.problem import (
-    CHARTS,
-    DIFFERENTIATED,
-    ENTRIES,
-    HISTORY,
-    LEAST,
-    N_PRESCRIBED,
-    N_TABLES,
-    NK,
-    NNZ,
-    NQ,
-    NY,
-    PRESCRIBED,
-    TABLES,
-    A,
-    Tables,
-    V,
-    X,
-    Y,
-)
+from netsim.core.problem import LEAST, Tables
 from netsim.equations.batches import Batch, parameters_of
 from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import history_of
@@ -48,9 +30,9 @@ from netsim.network.network import GROUND
 from netsim.network.placement import two_places
 from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.network.values import Values
+from netsim.text.collecting import paused
 from netsim.text.errors import InputError, NetsimError, Problem
 from netsim.text.expressions.sizes import flatten
-from netsim.text.parse import without_collector
 
 Array = np.ndarray
 
@@ -112,7 +94,7 @@ def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
         run_reference(c.program, c.n, c.gather, uniforms, c.parameters, c.scatter, g, out)
 
 
-@without_collector()
+@paused()
 def build_machine(
     system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True
 ) -> Machine:
@@ -137,19 +119,7 @@ def build_machine(
     if problems:
         raise InputError(problems)
     buffer = history_of(system, parameters, np.zeros(len(layout.uniforms)))
-    calls = {
-        "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in system.batches],
-        "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in system.batches],
-        "energy": [
-            _energy_call(system, k, b, parameters)
-            for k, b in enumerate(system.batches)
-            if b.kernels.energy.program.n_outputs
-        ],
-        "arguments": [_prescribed_call(system, d, parameters) for d in system.prescribed_inputs if d.stage == 0],
-        "prescribed_inputs": [
-            _prescribed_call(system, d, parameters) for d in system.prescribed_inputs if d.stage == 1
-        ],
-    }
+    calls = _calls(system, parameters)
     tables = _tables(system, earlier)
     packed = pack(tables)
     uniforms = layout.uniforms
@@ -161,21 +131,6 @@ def build_machine(
     for name, (_, world_sizes, _) in WORLD.items():
         at = 1 + UNIFORMS.index(f"{name}[0]")
         g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
-    sizes = np.zeros(16, np.int64)
-    sizes[[NK, NY, NQ, X, V, A, Y, HISTORY]] = (
-        layout.nk,
-        layout.ny,
-        layout.nq,
-        layout.x,
-        layout.v,
-        layout.a,
-        layout.y,
-        layout.history,
-    )
-    sizes[[PRESCRIBED, N_PRESCRIBED, TABLES, N_TABLES, ENTRIES, NNZ, DIFFERENTIATED, CHARTS]] = (
-        layout.prescribed_inputs, layout.nd, layout.tables, layout.nt, layout.entries, system.pattern.nnz,
-        layout.differentiated_results, layout.charts,
-    )  # fmt: skip
     table_calls = (
         {name: call_table(c, uniforms) for name, c in calls.items()}
         if native
@@ -183,12 +138,37 @@ def build_machine(
     )
     problem = Tables(
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["prescribed_inputs"],
-        table_calls["energy"], sizes,
+        table_calls["energy"], _sizes(system),
         system.pattern.indptr, system.pattern.indices, system.nominals,
         packed["first"], packed["breaks"], packed["coefficients"], packed["outside"], _table_arguments(system),
         system.numbering.rotations, _reach(system), buffer, LEAST * system.nominals,
     )  # fmt: skip
     return Machine(system, values, problem, g, calls, parameters, [uniforms, calls, parameters], earlier)
+
+
+def _calls(system: System, parameters: Mapping[int, Array]) -> dict[str, list[Call]]:
+    batches, prescribed = system.batches, system.prescribed_inputs
+    return {
+        "residual": [_batch_call(system, b, b.kernels.residual, parameters) for b in batches],
+        "jacobian": [_batch_call(system, b, b.kernels.jacobian, parameters) for b in batches],
+        "energy": [
+            _energy_call(system, k, b, parameters) for k, b in enumerate(batches) if b.kernels.energy.program.n_outputs
+        ],
+        "arguments": [_prescribed_call(system, d, parameters) for d in prescribed if d.stage == 0],
+        "prescribed_inputs": [_prescribed_call(system, d, parameters) for d in prescribed if d.stage == 1],
+    }
+
+
+def _sizes(system: System) -> Array:
+    """Problem.sizes: how many unknowns there are of each kind, and where they begin in g and in what kernels return."""
+    layout, sizes = system.layout, np.zeros(16, np.int64)
+    sizes[[slots.NK, slots.NY, slots.NQ]] = layout.nk, layout.ny, layout.nq
+    sizes[[slots.X, slots.V, slots.A, slots.Y, slots.HISTORY]] = layout.x, layout.v, layout.a, layout.y, layout.history
+    sizes[[slots.PRESCRIBED, slots.N_PRESCRIBED]] = layout.prescribed_inputs, layout.nd
+    sizes[[slots.TABLES, slots.N_TABLES]] = layout.tables, layout.nt
+    sizes[[slots.ENTRIES, slots.NNZ]] = layout.entries, system.pattern.nnz
+    sizes[[slots.DIFFERENTIATED, slots.CHARTS]] = layout.differentiated_results, layout.charts
+    return sizes
 
 
 def rebuilt(machine: Machine, system: System) -> Machine:

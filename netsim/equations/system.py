@@ -20,8 +20,8 @@ from netsim.equations.numbering import Numbering, number_unknowns
 from netsim.equations.prescribed import Prescribed
 from netsim.network.network import Network
 from netsim.network.values import Values
+from netsim.text.collecting import paused
 from netsim.text.errors import InputError
-from netsim.text.parse import without_collector
 
 Array = np.ndarray
 
@@ -152,7 +152,7 @@ class System:
         return np.ascontiguousarray(np.array(rows, dtype=np.int32).reshape(len(rows), batch.n))
 
 
-@without_collector()
+@paused()
 def build_system(network: Network, values: Values | None = None) -> System:
     """Number, batch, and find the pattern; raises `InputError` for what binding expressions get wrong."""
     values = values or Values(network)

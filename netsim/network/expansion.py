@@ -22,9 +22,9 @@ from netsim.network.network import (
     spans_of,
 )
 from netsim.network.repetition import resolved, unrolled, written_out
+from netsim.text.collecting import paused
 from netsim.text.errors import InputError, Problem, Span, nearest, source_line, told_once
 from netsim.text.limits import TOO_LARGE, check_limit
-from netsim.text.parse import without_collector
 from netsim.text.syntax import (
     Assert,
     Binding,
@@ -52,7 +52,7 @@ from netsim.text.syntax import (
 from netsim.text.syntax import Instance as InstanceText
 
 
-@without_collector()
+@paused()
 def build_network(program: Program, counts: Mapping[str, int] | None = None, text: str = "") -> Network:
     """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
     statements = tuple(included(program))

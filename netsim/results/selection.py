@@ -17,7 +17,7 @@ from netsim.network.lets import derived_from, signals_in
 from netsim.network.network import GROUND, Frame, Network, name_text
 from netsim.network.signals import NodeSignal, Reading, find_signal, node_quantities, picked
 from netsim.results.samples import Signal, Trace
-from netsim.results.series import computed, unit_of
+from netsim.results.series import computed, series_scope, unit_of
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import shape
@@ -62,7 +62,8 @@ class Selection:
         """What is saved, by name: sampled signals, then expressions of them; integrals follow the trace, where there is
         one."""
         sampled = {name: (values[name], self.entries[name].signal) for name in self.shown}
-        return sampled | computed(self.expressions, self.dimensions, values, time, parameters, top, trace)
+        scope = series_scope(self.dimensions, values, time, parameters, top, trace)
+        return sampled | computed(self.expressions, time, scope)
 
 
 class Finder:

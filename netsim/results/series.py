@@ -198,18 +198,9 @@ def _parts(path: str, values: Mapping[str, Array]) -> list[str]:
     return [n for n in named if n in values] or [n for c in "123" if (n := f"{whole}[{picked},{c}]") in values]
 
 
-def computed(
-    expressions: Mapping[str, Expr],
-    dimensions: Mapping[str, Dimension],
-    values: Mapping[str, Array],
-    time: Array,
-    parameters: Scope,
-    top: Frame,
-    trace: Trace | None = None,
-) -> dict[str, tuple[Array, Signal]]:
-    """Saved expressions as series of their own."""
+def computed(expressions: Mapping[str, Expr], time: Array, scope: Scope) -> dict[str, tuple[Array, Signal]]:
+    """Saved expressions as series of their own, read in the scope of a run's series."""
     found: dict[str, tuple[Array, Signal]] = {}
-    scope = series_scope(dimensions, values, time, parameters, top, trace)
     for text, expr in expressions.items():
         typed: Any = evaluate(expr, scope)
         scalars = flatten(typed.value)

@@ -12,8 +12,8 @@ from netsim.structure.causes import Picture, singular
 from netsim.structure.rest import begins_static, resting, unsettled
 from netsim.structure.smoothness import Asked, asked, rough
 from netsim.structure.unconnected import unconnected_terminals
+from netsim.text.collecting import paused
 from netsim.text.errors import Problem
-from netsim.text.parse import without_collector
 
 
 def findings(system: System, values: Values | None = None, known: dict[str, Any] | None = None) -> list[Problem]:
@@ -29,7 +29,7 @@ def findings(system: System, values: Values | None = None, known: dict[str, Any]
     return sorted([*problems, *_once(rough(suspects, values or Values(system.network)))], key=_place)
 
 
-@without_collector()
+@paused()
 def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
     """What no parameter value changes, and functions of time that may be too rough.
 
@@ -45,7 +45,7 @@ def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
     return list(_once(problems)), [] if broken else asked(picture)
 
 
-@without_collector()
+@paused()
 def at_rest(system: System, for_static: bool) -> list[Problem]:
     """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it
     alone."""

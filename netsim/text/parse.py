@@ -1,11 +1,10 @@
 """Text -> syntax tree. Statements are parsed one by one, so that a mistake in one hides no mistake in another."""
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+from netsim.text.collecting import paused
 from netsim.text.errors import CONTROL, InputError, Problem, Span, remember_source
 from netsim.text.grammar import flat
 from netsim.text.grammar.explain import explain
@@ -183,7 +182,7 @@ def parse(text: str, file: str = "<text>") -> Program:
     remember_source(file, text)
     reader = _Reader(text, file)
     reader.problems += _commands(text, file)
-    with without_collector():
+    with paused():
         reader.read()
     if reader.problems:
         raise InputError(sorted(reader.problems, key=_place))
@@ -196,19 +195,6 @@ def _commands(text: str, file: str) -> Iterator[Problem]:
         line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
         message = f"the control character U+{ord(found[0]):04X} is allowed in no netlist"
         yield Problem("E128", message, Span(file, line, column, line, column + 1), hint="delete it")
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """No garbage collection: trees and networks have few cycles, and searching them for some takes 3/4 of the time of a
-    long netlist."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _place(problem: Problem) -> tuple[int, int]:

@@ -4,41 +4,11 @@ from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any
 
+from netsim.text import syntax
 from netsim.text.expressions.show import SUM, braced, listed, quoted, show_expression, show_name, sized
-from netsim.text.syntax import (
-    Assert,
-    Binding,
-    Bound,
-    ComponentDef,
-    Count,
-    Discrete,
-    DomainDef,
-    Expr,
-    FunctionDef,
-    Include,
-    Instance,
-    Let,
-    Measure,
-    ModelDef,
-    Output,
-    Param,
-    Plot,
-    Program,
-    Quantity,
-    Range,
-    Repeated,
-    Run,
-    Save,
-    Start,
-    Table,
-    Terminal,
-    Use,
-    When,
-    World,
-)
 
 
-def show(program: Program) -> str:
+def show(program: syntax.Program) -> str:
     """The program as canonical text, one statement per line, definitions indented."""
     return "".join(f"{show_statement(statement)}\n" for statement in program.statements)
 
@@ -46,7 +16,7 @@ def show(program: Program) -> str:
 # --------------------------------------------------------------------------------------- statements
 
 
-def _joined(*pieces: str) -> str:
+def _joined(*pieces: str | None) -> str:
     return " ".join(piece for piece in pieces if piece)
 
 
@@ -54,19 +24,22 @@ def _doc(text: str) -> str:
     return quoted(text) if text else ""
 
 
-def _bound(bound: Bound) -> str:
-    return f"{bound.op} {show_expression(bound.value, SUM)}"
-
-
-def _default(value: Expr | None) -> str:
+def _default(value: syntax.Expr | None) -> str:
     return "" if value is None else f"= {show_expression(value)}"
 
 
-def _binding(binding: Binding) -> str:
+def _declared(word: str, each: Any, value: syntax.Expr | None, bounds: Iterable[syntax.Bound] = ()) -> str:
+    """`word name[size] : unit > bound = value "doc"`, as much of it as there is."""
+    size, unit = sized(getattr(each, "size", ())), getattr(each, "unit", None)
+    limits = " ".join(f"{bound.op} {show_expression(bound.value, SUM)}" for bound in bounds)
+    return _joined(word, each.name + size, unit and f": {unit}", limits, _default(value), _doc(each.doc))
+
+
+def _binding(binding: syntax.Binding) -> str:
     return f"{binding.name} = {show_expression(binding.value)}"
 
 
-def _terminals(terminals: tuple[Terminal, ...]) -> str:
+def _terminals(terminals: tuple[syntax.Terminal, ...]) -> str:
     if not terminals:
         return ""
     shown = []
@@ -83,62 +56,57 @@ def show_statement(statement: Any) -> str:
 
 
 @show_statement.register
-def _(statement: Use) -> str:
+def _(statement: syntax.Use) -> str:
     return f"use {quoted(statement.target) if statement.is_path else statement.target}"
 
 
 @show_statement.register
-def _(statement: Include) -> str:
+def _(statement: syntax.Include) -> str:
     return f"include {quoted(statement.path)}"
 
 
 @show_statement.register
-def _(statement: Param) -> str:
-    unit = "" if statement.unit is None else f": {statement.unit}"
-    bounds = " ".join(_bound(bound) for bound in statement.bounds)
-    return _joined(
-        "param", statement.name + sized(statement.size), unit, bounds, _default(statement.default), _doc(statement.doc)
-    )
+def _(statement: syntax.Param) -> str:
+    return _declared("param", statement, statement.default, statement.bounds)
 
 
 @show_statement.register
-def _(statement: Count) -> str:
-    bounds = " ".join(_bound(bound) for bound in statement.bounds)
-    return _joined("count", statement.name, bounds, _default(statement.default), _doc(statement.doc))
+def _(statement: syntax.Count) -> str:
+    return _declared("count", statement, statement.default, statement.bounds)
 
 
 @show_statement.register
-def _(statement: Let) -> str:
+def _(statement: syntax.Let) -> str:
     return f"let {statement.name}{braced(statement.number)} = {show_expression(statement.value)}"
 
 
 @show_statement.register
-def _(statement: Repeated) -> str:
+def _(statement: syntax.Repeated) -> str:
     return _joined(show_statement(statement.statement), _ranges(statement.ranges))
 
 
-def _ranges(ranges: tuple[Range, ...]) -> str:
+def _ranges(ranges: tuple[syntax.Range, ...]) -> str:
     each = ", ".join(f"{r.variable} in {show_expression(r.first, SUM)}..{show_expression(r.last, SUM)}" for r in ranges)
     return each and f"for {each}"
 
 
 @show_statement.register
-def _(statement: Table) -> str:
+def _(statement: syntax.Table) -> str:
     return f"table {statement.name} = {quoted(statement.path)}"
 
 
 @show_statement.register
-def _(statement: World) -> str:
+def _(statement: syntax.World) -> str:
     return "world " + ", ".join(_binding(binding) for binding in statement.bindings)
 
 
 @show_statement.register
-def _(statement: Start) -> str:
+def _(statement: syntax.Start) -> str:
     return f"{statement.word} {show_name(statement.target)} = {show_expression(statement.value)}"
 
 
 @show_statement.register
-def _(statement: Instance) -> str:
+def _(statement: syntax.Instance) -> str:
     nodes = ", ".join(show_name(node) for node in statement.nodes)
     items = [_binding(binding) for binding in statement.bindings] + [
         show_statement(start) for start in statement.starts
@@ -147,30 +115,30 @@ def _(statement: Instance) -> str:
 
 
 @show_statement.register
-def _(statement: Run) -> str:
+def _(statement: syntax.Run) -> str:
     options = ", ".join(_binding(binding) for binding in statement.options)
     return _joined("run", statement.name and f"{statement.name} =", f"{statement.analysis}({options})")
 
 
 @show_statement.register
-def _(statement: Save) -> str:
+def _(statement: syntax.Save) -> str:
     return f"save {listed(statement.signals)}"
 
 
 @show_statement.register
-def _(statement: Plot) -> str:
+def _(statement: syntax.Plot) -> str:
     return f"plot {listed(statement.signals)}"
 
 
 @show_statement.register
-def _(statement: Measure) -> str:
+def _(statement: syntax.Measure) -> str:
     return _joined(
         "measure", f"{statement.name}{braced(statement.number)} {_default(statement.value)}", _doc(statement.doc)
     )
 
 
 @show_statement.register
-def _(statement: Assert) -> str:
+def _(statement: syntax.Assert) -> str:
     return _joined("assert", show_expression(statement.condition), _doc(statement.sentence))
 
 
@@ -181,46 +149,30 @@ def _block(headline: str, lines: Iterable[str]) -> str:
     return "\n".join([headline, *(f"  {line}" for line in lines), "end"])
 
 
-def _quantity(word: str, quantity: Quantity) -> str:
+def _quantity(word: str, quantity: syntax.Quantity) -> str:
     nominal = "" if quantity.nominal is None else f"nominal {show_expression(quantity.nominal)}"
     return _joined(word, quantity.name + sized(quantity.size), f": {quantity.unit}", nominal, _doc(quantity.doc))
 
 
-def _discrete(discrete: Discrete) -> str:
-    return _joined(
-        "discrete",
-        discrete.name + sized(discrete.size),
-        f": {discrete.unit}",
-        _default(discrete.start),
-        _doc(discrete.doc),
-    )
-
-
-def _when(when: When) -> str:
+def _when(when: syntax.When) -> str:
     actions = (
         f"{'reinit ' * a.reinit}{show_expression(a.target, SUM)} = {show_expression(a.value)}" for a in when.actions
     )
     return f"when {show_expression(when.condition)} : {'; '.join(actions)}"
 
 
-def _output(output: Output) -> str:
-    return _joined(
-        "out", output.name + sized(output.size), f": {output.unit}", _default(output.value), _doc(output.doc)
-    )
-
-
 @show_statement.register
-def _(statement: ModelDef) -> str:
+def _(statement: syntax.ModelDef) -> str:
     headline = _joined("model", statement.name, _terminals(statement.terminals), _doc(statement.doc))
     return _block(headline, (show_statement(inner) for inner in statement.body))
 
 
 @show_statement.register
-def _(statement: DomainDef) -> str:
+def _(statement: syntax.DomainDef) -> str:
     return _block(_joined("domain", statement.name, _doc(statement.doc)), _domain_lines(statement))
 
 
-def _domain_lines(domain: DomainDef) -> Iterator[str]:
+def _domain_lines(domain: syntax.DomainDef) -> Iterator[str]:
     for word in ("across", "through", "integral"):
         yield from (_quantity(word, quantity) for quantity in getattr(domain, word))
     if domain.power is not None:
@@ -233,7 +185,7 @@ def _domain_lines(domain: DomainDef) -> Iterator[str]:
 
 
 @show_statement.register
-def _(statement: ComponentDef) -> str:
+def _(statement: syntax.ComponentDef) -> str:
     bases = ", ".join(show_name(base) for base in statement.bases)
     word = "partial component" if statement.is_partial else "component"
     headline = _joined(
@@ -243,28 +195,27 @@ def _(statement: ComponentDef) -> str:
 
 
 @show_statement.register
-def _(statement: FunctionDef) -> str:
+def _(statement: syntax.FunctionDef) -> str:
     formals = ", ".join(f"{p.name}{sized(p.size)} : {p.unit}" for p in statement.parameters)
     return _joined(
         f"function {statement.name}({formals}) : {statement.unit} {_default(statement.value)}", _doc(statement.doc)
     )
 
 
-def _component_lines(component: ComponentDef) -> Iterator[str]:
+def _component_lines(component: syntax.ComponentDef) -> Iterator[str]:
     yield from (show_statement(statement) for statement in (*component.params, *component.counts))
     yield from (_quantity("input", quantity) for quantity in component.inputs)
     yield from (show_statement(statement) for statement in component.lets)
     yield from (_quantity("var", quantity) for quantity in component.variables)
     yield from (f"branch {branch.start} -> {branch.end} : {', '.join(branch.names)}" for branch in component.branches)
     yield from (f"{show_expression(row.left, SUM)} = {show_expression(row.right)}" for row in component.equations)
-    yield from (_discrete(discrete) for discrete in component.discretes)
+    yield from (_declared("discrete", discrete, discrete.start) for discrete in component.discretes)
     yield from (_when(when) for when in component.whens)
     for each in component.company:
         yield f"given {' and not '.join((each.given, *each.missing))} : {show_statement(each.instance)}"
-    yield from (_output(output) for output in component.outputs)
+    yield from (_declared("out", output, output.value) for output in component.outputs)
     for noise in component.noises:
-        word = "flicker" if noise.flicker else "noise"
-        yield _joined(word, noise.name, f": {noise.unit}", _default(noise.value), _doc(noise.doc))
+        yield _declared("flicker" if noise.flicker else "noise", noise, noise.value)
     yield from (f"assert {show_expression(each.condition)} {quoted(each.sentence)}" for each in component.asserts)
     yield from (f"place {each.terminal} = {show_expression(each.value)}" for each in component.places)
     for word in ("kinetic", "potential", "stores", "dissipates"):

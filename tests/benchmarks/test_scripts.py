@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from netsim.text.cache import cache_folder
+from netsim.text.kept.cache import cache_folder
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 PARTS = {"netlists", "peers", "run"}

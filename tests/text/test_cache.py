@@ -16,9 +16,9 @@ from netsim.core.compiled import linking, objects, store
 from netsim.core.compiled.function import compiled
 from netsim.equations.kernels import addresses, native
 from netsim.equations.kernels.program import Instruction, Program
-from netsim.text import cache
-from netsim.text.cache import KEPT, LARGEST, cache_folder, keep, kept, sealed, unsealed
 from netsim.text.grammar import grammar
+from netsim.text.kept import cache
+from netsim.text.kept.cache import KEPT, LARGEST, cache_folder, keep, kept, sealed, unsealed
 from netsim.text.kept.parsed import parsed
 from netsim.text.parse import parse
 

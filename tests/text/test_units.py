@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netsim.text.cache import cache_folder, write_atomically
+from netsim.text.kept.cache import cache_folder, write_atomically
 from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, UnknownUnit, format_dimension, parse_unit
 
 

@@ -1,6 +1,6 @@
 """Object code on disk: in the package, in the user's cache.
 
-A file is an entry as the cache has them (netsim.text.cache): a line of JSON, which tells about the code, and the
+A file is an entry as the cache has them (netsim.text.kept.cache): a line of JSON, which tells about the code, and the
 compressed code. Its name says what the code is made of, so that nothing is ever out of date; a damaged file is not
 there (LLVM would end the process on a damaged object). A folder that is missing or cannot be written means compiling
 each time, nothing else.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from netsim.core.compiled.linking import LEVELS, level_of_host
-from netsim.text import cache
+from netsim.text.kept import cache
 
 BUILT = Path(__file__).parent / "built"
 _building: list[Path] = []

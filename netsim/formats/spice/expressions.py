@@ -74,7 +74,9 @@ class Names(Blocks, Protocol):
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Piece:
+    """A part of a card's text with its places in that."""
+
     kind: str
     text: str
     start: int
@@ -109,10 +111,10 @@ class _Reader:
     def __init__(self, card: Card, text: str, start: int, names: Names, arguments: Mapping[str, Expr]):
         self.card, self.text, self.start, self.names, self.arguments = card, text, start, names, arguments
         self.place = 0
-        self.at: _Piece | None = None
+        self.at: Piece | None = None
         self.go_on()
 
-    def go_on(self) -> _Piece:
+    def go_on(self) -> Piece:
         """The piece read before; the next one is at hand then."""
         before = self.at
         match = _TOKEN.match(self.text, self.place)
@@ -127,18 +129,18 @@ class _Reader:
                 )
             )
         kind = match.lastgroup if match else ""
-        self.at = _Piece(kind or "", match[kind].lower(), match.start(kind), match.end()) if match and kind else None
+        self.at = Piece(kind or "", match[kind].lower(), match.start(kind), match.end()) if match and kind else None
         self.place = match.end() if match else len(self.text)
-        return before or _Piece("", "", 0, 0)
+        return before or Piece("", "", 0, 0)
 
-    def span(self, piece: _Piece) -> Span:
+    def span(self, piece: Piece) -> Span:
         return self.card.span(self.start + piece.start, self.start + piece.end)
 
     def wrong(self, message: str, hint: str = "") -> InputError:
-        end = _Piece("", "", max(len(self.text) - 1, 0), len(self.text))
+        end = Piece("", "", max(len(self.text) - 1, 0), len(self.text))
         return InputError(Problem("E132", message, self.span(self.at or end), hint=hint))
 
-    def take(self, text: str) -> _Piece:
+    def take(self, text: str) -> Piece:
         if self.at is None or self.at.text != text:
             raise self.wrong(f"'{text}' is expected here")
         return self.go_on()
@@ -209,7 +211,7 @@ class _Reader:
             first = difference(first, self.names.potential(match[2].lower(), span))
         return first if first == Number(0.0) else _over(first, "V", span)
 
-    def word(self, piece: _Piece) -> Expr:
+    def word(self, piece: Piece) -> Expr:
         span = self.span(piece)
         if piece.text in self.arguments:
             return self.arguments[piece.text]
@@ -222,7 +224,7 @@ class _Reader:
                 return Number(_CONSTANTS[piece.text], span=span)
             raise
 
-    def call(self, piece: _Piece) -> Expr:
+    def call(self, piece: Piece) -> Expr:
         span = self.span(piece)
         self.take("(")
         given: list[Expr] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from netsim.formats.spice.blocks import Function
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.circuit import word
-from netsim.formats.spice.expressions import expression
+from netsim.formats.spice.expressions import Piece, expression
 from netsim.formats.spice.numbers import value_of, written
 from netsim.formats.spice.scopes import Scope, placed
 from netsim.text.errors import InputError, Problem, Span
@@ -33,14 +33,6 @@ _USAGE = (
     ".meas tran NAME TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1, or FIND, WHEN, DERIV, AVG, MAX, MIN, PP, "
     "RMS, INTEG, PARAM"
 )
-
-
-@dataclass(frozen=True)
-class _Piece:
-    kind: str
-    text: str
-    start: int
-    end: int
 
 
 @dataclass
@@ -80,7 +72,7 @@ class Figures:
 
     def measure(self, card: Card) -> Measure | None:
         """The line as a statement, None for one of another analysis. Raises `InputError`."""
-        pieces = [_Piece(m.lastgroup or "", m[0], m.start(), m.end()) for m in _PIECE.finditer(card.text)]
+        pieces = [Piece(m.lastgroup or "", m[0], m.start(), m.end()) for m in _PIECE.finditer(card.text)]
         words = [p.text.lower() for p in pieces]
         if len(pieces) < 4 or words[1] != "tran":
             if len(pieces) > 1 and words[1] in ("ac", "dc", "op", "sp", "noise"):
@@ -97,21 +89,21 @@ def _plain(value: Expr, unit: str) -> Expr:
     return Binary("/", value, Number(1.0, unit), span=value.span) if unit else value
 
 
-def _wrong(card: Card, piece: _Piece, message: str) -> InputError:
+def _wrong(card: Card, piece: Piece, message: str) -> InputError:
     return InputError(Problem("E131", message, card.span(piece.start, piece.end), hint=_USAGE))
 
 
 class _Line:
     """One pass over the pieces behind the name of a figure."""
 
-    def __init__(self, card: Card, pieces: list[_Piece], figures: Figures):
+    def __init__(self, card: Card, pieces: list[Piece], figures: Figures):
         self.card, self.pieces, self.figures, self.at = card, pieces, figures, 0
 
     def word(self) -> str:
         """The word at hand, '' where there is none."""
         return self.pieces[self.at].text.lower() if self.at < len(self.pieces) else ""
 
-    def go_on(self) -> _Piece:
+    def go_on(self) -> Piece:
         if self.at >= len(self.pieces):
             raise _wrong(self.card, self.pieces[-1], "this '.measure' ends too early")
         self.at += 1

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netsim.text.cache import cache_folder, keep, kept
 from netsim.text.grammar.build import Builder
 from netsim.text.grammar.scan import Token
+from netsim.text.kept.cache import cache_folder, keep, kept
 
 if TYPE_CHECKING:
     from lark import Lark

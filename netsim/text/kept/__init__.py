@@ -1,1 +1,1 @@
-"""Texts that were read before: their syntax trees as data."""
+"""The cache folder, and in it texts that were read before: their syntax trees as data."""

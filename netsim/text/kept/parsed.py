@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from netsim.text import errors, syntax, terms
-from netsim.text.cache import cache_folder, keep, kept
 from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
+from netsim.text.kept.cache import cache_folder, keep, kept
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.parse import parse
 from netsim.text.syntax import Program

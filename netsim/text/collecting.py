@@ -1,8 +1,8 @@
-"""When a command collects garbage: only while it runs a model.
+"""When garbage is collected: not while texts are read and networks built, and in a command only while it runs a model.
 
 Python's collector searches all objects for cycles again and again while their number grows, and once more when the
 process ends. Texts, networks and imported modules have few cycles and live until the command ends, so that the search
-finds nothing; it took half the time of `netsim list`."""
+finds nothing; it took half the time of `netsim list` and 3/4 of the time of reading a long netlist."""
 
 import gc
 from collections.abc import Iterator
