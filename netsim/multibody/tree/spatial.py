@@ -14,42 +14,9 @@ from netsim.core.compiled.function import compiled
 
 
 @compiled(forceinline=True)
-def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
-    """The twist of the child's origin for the parent's twist m (a 6-tuple) through the frame x[i]."""
-    a = m[0] + m[4] * x[i, 11] - m[5] * x[i, 10]
-    b = m[1] + m[5] * x[i, 9] - m[3] * x[i, 11]
-    c = m[2] + m[3] * x[i, 10] - m[4] * x[i, 9]
-    return (
-        x[i, 0] * a + x[i, 3] * b + x[i, 6] * c,
-        x[i, 1] * a + x[i, 4] * b + x[i, 7] * c,
-        x[i, 2] * a + x[i, 5] * b + x[i, 8] * c,
-        x[i, 0] * m[3] + x[i, 3] * m[4] + x[i, 6] * m[5],
-        x[i, 1] * m[3] + x[i, 4] * m[4] + x[i, 7] * m[5],
-        x[i, 2] * m[3] + x[i, 5] * m[4] + x[i, 8] * m[5],
-    )
-
-
-@compiled(forceinline=True)
-def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
-    """The same wrench f (a 6-tuple) of the child about the parent's origin, in the parent's axes."""
-    a = x[i, 0] * f[0] + x[i, 1] * f[1] + x[i, 2] * f[2]
-    b = x[i, 3] * f[0] + x[i, 4] * f[1] + x[i, 5] * f[2]
-    c = x[i, 6] * f[0] + x[i, 7] * f[1] + x[i, 8] * f[2]
-    return (
-        a,
-        b,
-        c,
-        x[i, 0] * f[3] + x[i, 1] * f[4] + x[i, 2] * f[5] + x[i, 10] * c - x[i, 11] * b,
-        x[i, 3] * f[3] + x[i, 4] * f[4] + x[i, 5] * f[5] + x[i, 11] * a - x[i, 9] * c,
-        x[i, 6] * f[3] + x[i, 7] * f[4] + x[i, 8] * f[5] + x[i, 9] * b - x[i, 10] * a,
-    )
-
-
-@compiled(forceinline=True)
-def twist_to_parent(x, i, m):  # type: ignore[no-untyped-def]
-    """The twist of the parent's origin for the child's twist m: (R v + p x R w, R w)."""
-    w = wrench_to_parent(x, i, (m[3], m[4], m[5], m[0], m[1], m[2]))
-    return (w[3], w[4], w[5], w[0], w[1], w[2])
+def join(a, b):  # type: ignore[no-untyped-def]
+    """Two three-vectors as a six-vector."""
+    return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @compiled(forceinline=True)
@@ -60,6 +27,47 @@ def turned(x, i, a, b, c):  # type: ignore[no-untyped-def]
         x[i, 3] * a + x[i, 4] * b + x[i, 5] * c,
         x[i, 6] * a + x[i, 7] * b + x[i, 8] * c,
     )
+
+
+@compiled(forceinline=True)
+def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
+    """R^T (x, y, z) of the frame i."""
+    return (
+        frame[i, 0] * x + frame[i, 3] * y + frame[i, 6] * z,
+        frame[i, 1] * x + frame[i, 4] * y + frame[i, 7] * z,
+        frame[i, 2] * x + frame[i, 5] * y + frame[i, 8] * z,
+    )
+
+
+@compiled(forceinline=True)
+def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
+    """The twist of the child's origin for the parent's twist m (a 6-tuple) through the frame x[i]."""
+    a = m[0] + m[4] * x[i, 11] - m[5] * x[i, 10]
+    b = m[1] + m[5] * x[i, 9] - m[3] * x[i, 11]
+    c = m[2] + m[3] * x[i, 10] - m[4] * x[i, 9]
+    return join(turned_back(x, i, a, b, c), turned_back(x, i, m[3], m[4], m[5]))
+
+
+@compiled(forceinline=True)
+def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
+    """The same wrench f (a 6-tuple) of the child about the parent's origin, in the parent's axes."""
+    a, b, c = turned(x, i, f[0], f[1], f[2])
+    p, q, r = turned(x, i, f[3], f[4], f[5])
+    return (
+        a,
+        b,
+        c,
+        p + x[i, 10] * c - x[i, 11] * b,
+        q + x[i, 11] * a - x[i, 9] * c,
+        r + x[i, 9] * b - x[i, 10] * a,
+    )
+
+
+@compiled(forceinline=True)
+def twist_to_parent(x, i, m):  # type: ignore[no-untyped-def]
+    """The twist of the parent's origin for the child's twist m: (R v + p x R w, R w)."""
+    w = wrench_to_parent(x, i, (m[3], m[4], m[5], m[0], m[1], m[2]))
+    return (w[3], w[4], w[5], w[0], w[1], w[2])
 
 
 @compiled(forceinline=True)
@@ -114,12 +122,6 @@ def unit(k):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def join(a, b):  # type: ignore[no-untyped-def]
-    """Two three-vectors as a six-vector."""
-    return (a[0], a[1], a[2], b[0], b[1], b[2])
-
-
-@compiled(forceinline=True)
 def plus3(a, b):  # type: ignore[no-untyped-def]
     """a + b"""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
@@ -147,16 +149,6 @@ def dot3(a, b):  # type: ignore[no-untyped-def]
 def cross3(a, b):  # type: ignore[no-untyped-def]
     """a x b"""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-@compiled(forceinline=True)
-def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
-    """R^T (x, y, z) of the frame i."""
-    return (
-        frame[i, 0] * x + frame[i, 3] * y + frame[i, 6] * z,
-        frame[i, 1] * x + frame[i, 4] * y + frame[i, 7] * z,
-        frame[i, 2] * x + frame[i, 5] * y + frame[i, 8] * z,
-    )
 
 
 @compiled(forceinline=True)

@@ -79,27 +79,16 @@ def _place_answers(r, v, w, alpha, X, V, A, part, y):
     cross(X, 3, r, 0, part, 0)
     for c in range(3):
         y[c], y[3 + c] = X[c] + part[c], X[3 + c]
-    cross(V, 3, r, 0, part, 0)
-    for c in range(3):
-        y[6 + c] = V[c] + part[c]
-    cross(w, 0, y, 0, part, 0)
-    for c in range(3):
-        y[6 + c] += part[c]
+        y[6 + c], y[12 + c] = V[c], A[c]
+    _add_cross(V, 3, r, 0, 1.0, y, 6)
+    _add_cross(w, 0, y, 0, 1.0, y, 6)
     cross(X, 3, w, 0, part, 0)
     for c in range(3):
         y[9 + c] = V[3 + c] - part[c] / 2.0
-    cross(A, 3, r, 0, part, 0)
-    for c in range(3):
-        y[12 + c] = A[c] + part[c]
-    cross(alpha, 0, y, 0, part, 0)
-    for c in range(3):
-        y[12 + c] += part[c]
-    cross(V, 3, v, 0, part, 0)
-    for c in range(3):
-        y[12 + c] += part[c]
-    cross(w, 0, y, 6, part, 0)
-    for c in range(3):
-        y[12 + c] += part[c]
+    _add_cross(A, 3, r, 0, 1.0, y, 12)
+    _add_cross(alpha, 0, y, 0, 1.0, y, 12)
+    _add_cross(V, 3, v, 0, 1.0, y, 12)
+    _add_cross(w, 0, y, 6, 1.0, y, 12)
     cross(X, 3, alpha, 0, part, 0)
     along = (X[3] * w[0] + X[4] * w[1] + X[5] * w[2]) / 2.0
     for c in range(3):

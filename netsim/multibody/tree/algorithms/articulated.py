@@ -7,6 +7,7 @@ acceleration)
 """
 
 from netsim.core.compiled.function import compiled
+from netsim.multibody.tree.spatial import turned
 
 
 @compiled(forceinline=True)
@@ -37,21 +38,13 @@ def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
 @compiled(forceinline=True)
 def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
     """k[i] -= u x^T, of which the sum over a block's coordinates is symmetric."""
-    k[i, 0] -= u[0] * x[0]
-    k[i, 1] -= u[0] * x[1]
-    k[i, 2] -= u[0] * x[2]
-    k[i, 3] -= u[1] * x[1]
-    k[i, 4] -= u[1] * x[2]
-    k[i, 5] -= u[2] * x[2]
+    for at, first in ((0, 0), (15, 3)):
+        for r in range(3):
+            for c in range(r, 3):
+                k[i, at + r * (5 - r) // 2 + c] -= u[first + r] * x[first + c]
     for r in range(3):
         for c in range(3):
             k[i, 6 + 3 * r + c] -= u[r] * x[3 + c]
-    k[i, 15] -= u[3] * x[3]
-    k[i, 16] -= u[3] * x[4]
-    k[i, 17] -= u[3] * x[5]
-    k[i, 18] -= u[4] * x[4]
-    k[i, 19] -= u[4] * x[5]
-    k[i, 20] -= u[5] * x[5]
 
 
 @compiled(forceinline=True)
@@ -62,36 +55,15 @@ def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _turned_half(x, i, b):  # type: ignore[no-untyped-def]
-    """R b of a 3 x 3 matrix by rows."""
-    return (
-        x[i, 0] * b[0] + x[i, 1] * b[3] + x[i, 2] * b[6],
-        x[i, 0] * b[1] + x[i, 1] * b[4] + x[i, 2] * b[7],
-        x[i, 0] * b[2] + x[i, 1] * b[5] + x[i, 2] * b[8],
-        x[i, 3] * b[0] + x[i, 4] * b[3] + x[i, 5] * b[6],
-        x[i, 3] * b[1] + x[i, 4] * b[4] + x[i, 5] * b[7],
-        x[i, 3] * b[2] + x[i, 4] * b[5] + x[i, 5] * b[8],
-        x[i, 6] * b[0] + x[i, 7] * b[3] + x[i, 8] * b[6],
-        x[i, 6] * b[1] + x[i, 7] * b[4] + x[i, 8] * b[7],
-        x[i, 6] * b[2] + x[i, 7] * b[5] + x[i, 8] * b[8],
-    )
-
-
-@compiled(forceinline=True)
 def _turned(x, i, b):  # type: ignore[no-untyped-def]
     """R b R^T of a 3 x 3 matrix by rows."""
-    h = _turned_half(x, i, b)
-    return (
-        h[0] * x[i, 0] + h[1] * x[i, 1] + h[2] * x[i, 2],
-        h[0] * x[i, 3] + h[1] * x[i, 4] + h[2] * x[i, 5],
-        h[0] * x[i, 6] + h[1] * x[i, 7] + h[2] * x[i, 8],
-        h[3] * x[i, 0] + h[4] * x[i, 1] + h[5] * x[i, 2],
-        h[3] * x[i, 3] + h[4] * x[i, 4] + h[5] * x[i, 5],
-        h[3] * x[i, 6] + h[4] * x[i, 7] + h[5] * x[i, 8],
-        h[6] * x[i, 0] + h[7] * x[i, 1] + h[8] * x[i, 2],
-        h[6] * x[i, 3] + h[7] * x[i, 4] + h[8] * x[i, 5],
-        h[6] * x[i, 6] + h[7] * x[i, 7] + h[8] * x[i, 8],
+    f, g, h = turned(x, i, b[0], b[3], b[6]), turned(x, i, b[1], b[4], b[7]), turned(x, i, b[2], b[5], b[8])  # R b
+    first, second, third = (
+        turned(x, i, f[0], g[0], h[0]),
+        turned(x, i, f[1], g[1], h[1]),
+        turned(x, i, f[2], g[2], h[2]),
     )
+    return first + second + third
 
 
 @compiled(forceinline=True)

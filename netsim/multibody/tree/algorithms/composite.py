@@ -43,21 +43,32 @@ def mass_matrix_into(t, q, m, w, matrix):
             for k in range(own):
                 for j in range(own):
                     matrix[at + k, at + j] = w.block[at + k, j]
-                _joint_entries(t, i, at + k, row(w.coupling, at + k), matrix)
+                joint_entries(t, i, at + k, row(w.coupling, at + k), matrix)
                 climb(t, i, at + k, row(w.coupling, at + k), q, m, matrix)
             joint_block(t, i, w)
             for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
-                _joint_entries(t, i, k, row(w.coupling, k), matrix)
+                joint_entries(t, i, k, row(w.coupling, k), matrix)
                 climb(t, i, k, row(w.coupling, k), q, m, matrix)
         if t.node[i, model.PARENT] > 0:
             add_to_parent(w.inertia, i, t.node[i, model.PARENT], m.frame)
 
 
 @inner
-def _joint_entries(t, i, column, wrench, matrix):
+def joint_entries(t, i, column, wrench, matrix):
+    """The entries of a column, whose wrench is given, in the rows of node i's joint."""
     for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
         matrix[k, column] = dot(row(t.coordinate, k), wrench)
         matrix[column, k] = matrix[k, column]
+
+
+@inner
+def elastic_entries(t, i, column, wrench, q, m, matrix):
+    """The same in the rows of the elastic coordinates that move point i."""
+    set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
+    point_columns(t, i, q, m)
+    for k in range(t.node[i, model.ELASTIC]):
+        matrix[t.node[i, model.ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
+        matrix[column, t.node[i, model.ELASTIC_V] + k] = matrix[t.node[i, model.ELASTIC_V] + k, column]
 
 
 @inner
@@ -65,12 +76,8 @@ def climb(t, i, column, wrench, q, m, matrix):
     """The entries of a column in the rows of all ancestors of node i: the wrench it needs goes down to the ground."""
     while i > 0:
         if t.node[i, model.KIND] == model.POINT:
-            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
-            point_columns(t, i, q, m)
-            for k in range(t.node[i, model.ELASTIC]):
-                matrix[t.node[i, model.ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
-                matrix[column, t.node[i, model.ELASTIC_V] + k] = matrix[t.node[i, model.ELASTIC_V] + k, column]
+            elastic_entries(t, i, column, wrench, q, m, matrix)
         wrench = wrench_to_parent(m.frame, i, wrench)
         i = t.node[i, model.PARENT]
         if t.node[i, model.KIND] != model.POINT:
-            _joint_entries(t, i, column, wrench, matrix)
+            joint_entries(t, i, column, wrench, matrix)

@@ -183,23 +183,22 @@ def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
 
 @inner
 def _strain_energy(t, q):
-    energy = 0.0
-    for i in range(1, len(t.node)):
-        if t.node[i, model.KIND] != model.POINT:
-            at = t.node[i, model.ELASTIC_Q]
-            for k in range(t.node[i, model.ELASTIC]):
-                for j in range(t.node[i, model.ELASTIC]):
-                    energy += q[at + k] * t.beams.strain[t.node[i, model.FLEXIBLE], 0, k, j] * q[at + j] / 2
-    return energy
+    return _elastic_form(t, model.ELASTIC_Q, 0, q) / 2
 
 
 @inner
 def _damped_power(t, v):
-    power = 0.0
+    return _elastic_form(t, model.ELASTIC_V, 1, v)
+
+
+@inner
+def _elastic_form(t, place, matrix, x):
+    """The sum of x^T B x over flexible bodies, with B their stiffness (0) or damping (1) and x their coordinates."""
+    total = 0.0
     for i in range(1, len(t.node)):
         if t.node[i, model.KIND] != model.POINT:
-            at = t.node[i, model.ELASTIC_V]
+            at = t.node[i, place]
             for k in range(t.node[i, model.ELASTIC]):
                 for j in range(t.node[i, model.ELASTIC]):
-                    power += v[at + k] * t.beams.strain[t.node[i, model.FLEXIBLE], 1, k, j] * v[at + j]
-    return power
+                    total += x[at + k] * t.beams.strain[t.node[i, model.FLEXIBLE], matrix, k, j] * x[at + j]
+    return total

@@ -24,6 +24,7 @@ from netsim.core.compiled.function import compiled
 from netsim.core.linear.elimination import solve_dense
 from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.articulated import add_to_parent, inertia_times, subtract_outer
+from netsim.multibody.tree.algorithms.composite import elastic_entries, joint_entries
 from netsim.multibody.tree.algorithms.forward import joint_block, make_articulated, point_inward, velocities
 from netsim.multibody.tree.algorithms.inverse import friction, no_wrenches
 from netsim.multibody.tree.flexible import set_coordinates
@@ -177,19 +178,19 @@ def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):  # type: ignore[no
 @compiled
 def _columns(t, i, q, root, m, w, matrix):  # type: ignore[no-untyped-def]
     """The coordinates of node i in the mass matrix of its part, and their wrenches at its root into w.coupling."""
-    own, count = t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC]
-    for k in range(own, own + count):
-        for j in range(count):
-            matrix[k, own + j] = w.block[k, j]
-        w.force[k] += dot(row(w.coupling, k), row(m.rate, i))
-        _climb(t, i, k, q, root, True, m, w, matrix)
+    _block_columns(t, i, t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC], q, root, True, m, w, matrix)
     joint_block(t, i, w)
-    at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
+    _block_columns(t, i, t.node[i, model.JOINT_V], t.node[i, model.DOFS], q, root, False, m, w, matrix)
+
+
+@compiled
+def _block_columns(t, i, at, count, q, root, own, m, w, matrix):  # type: ignore[no-untyped-def]
+    """The same for `count` coordinates from `at` on, the elastic ones or those of the joint."""
     for k in range(at, at + count):
         for j in range(count):
             matrix[k, at + j] = w.block[k, j]
         w.force[k] += dot(row(w.coupling, k), row(m.rate, i))
-        _climb(t, i, k, q, root, False, m, w, matrix)
+        _climb(t, i, k, q, root, own, m, w, matrix)
 
 
 @compiled
@@ -199,15 +200,9 @@ def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped
     wrench = row(w.coupling, column)
     while True:
         if t.node[i, model.KIND] == model.POINT:
-            set_coordinates(t.beams, t.node[i, model.FLEXIBLE], q, t.node[i, model.ELASTIC_Q], m.modal)
-            point_columns(t, i, q, m)
-            for k in range(t.node[i, model.ELASTIC]):
-                matrix[t.node[i, model.ELASTIC_V] + k, column] = dot(row(m.columns, k), wrench)
-                matrix[column, t.node[i, model.ELASTIC_V] + k] = matrix[t.node[i, model.ELASTIC_V] + k, column]
+            elastic_entries(t, i, column, wrench, q, m, matrix)
         elif own:
-            for k in range(t.node[i, model.JOINT_V], t.node[i, model.JOINT_V] + t.node[i, model.DOFS]):
-                matrix[k, column] = dot(row(t.coordinate, k), wrench)
-                matrix[column, k] = matrix[k, column]
+            joint_entries(t, i, column, wrench, matrix)
         if i == root:
             put(w.coupling, column, wrench)
             return
