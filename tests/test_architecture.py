@@ -67,8 +67,8 @@ ROOMS = {
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "signals.sweep_static optimal.program.transcription optimal.program.watching "
-    "optimal.program.solve optimal.guess optimal.ends optimal.answer optimal.program.refinement "
-    "optimal.verification optimal.failing optimal.meshes optimal.stable_inversion optimal.simulated inverse.inverse optimal.optimize "
+    "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.program.refinement optimal.results.pointwise "
+    "optimal.results.verification optimal.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
     "sensitivity.sensitivity many.ranges many.fit many.spreads many.cases many.one_case many.journal many.forked many.workers many.data_set "
     "many.sweep many.studies *",

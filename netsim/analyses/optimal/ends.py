@@ -31,7 +31,7 @@ def end_of(point: Point, options: OptimalOptions, wishes: Wishes, watched: Array
     """The end: what is listed; `begin` makes the motion periodic."""
     found = _conditions(point, options.end, wishes.end, watched, z, g)
     if any(word(item) == "begin" for item in options.end):
-        places = _independent(point, point.state_places, z, g)
+        places = independent(point, point.state_places, z, g)
         return Ends(found.places, found.values, found.bounds, places)
     return found
 
@@ -47,7 +47,7 @@ def _conditions(
         places += still.tolist()
         values += [0.0] * len(still)
     wanted = np.array(places, np.int64)
-    kept = np.isin(wanted, _independent(point, wanted, z, g))
+    kept = np.isin(wanted, independent(point, wanted, z, g))
     return Ends(wanted[kept], np.array(values)[kept], [b for b in bounds if not b.exact])
 
 
@@ -58,7 +58,7 @@ def _velocities(point: Point) -> Array:
     return found
 
 
-def _independent(point: Point, places: Array, z: Array, g: Array) -> Array:
+def independent(point: Point, places: Array, z: Array, g: Array) -> Array:
     """Those places whose values the equations of the point and the places before them leave open, at z."""
     from scipy.linalg import null_space, qr
 

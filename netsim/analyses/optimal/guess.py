@@ -6,7 +6,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled
+from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled, constants_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Ends, Setting
@@ -31,13 +31,16 @@ def whole_guess(setting: Setting, mesh: Mesh, z: Array, stop: float) -> Array:
     span = np.array([stop])
     found = []
     for term in setting.wishes.terms:
-        series = z[setting.watched[term.watch]]
+        every = z[setting.watched[list(term.watches)]]
+        series = every[0]
         if term.kind == "integral":
             weights = (mesh.spans[:, None] * mesh.weights).ravel()
             found.append(float(stop * weights @ series[1:]))
         else:
             found.append(
-                {"max": series.max(), "min": series.min(), "final": series[-1]}.get(term.kind, abs(series).max())
+                {"max": every.max(), "min": every.min(), "final": series[mesh.point_at(term.share)]}.get(
+                    term.kind, abs(every).max()
+                )
             )
     return np.concatenate([z.T.ravel(), span, found])
 
@@ -77,5 +80,5 @@ def nearest_end(point: Point, ends: Ends, watched: Array, g: Array, z: Array) ->
     nlp, derivatives = Scaled(blocks, size, np.ones(1 + point.equations[-1])).functions()
     quiet: dict[str, Any] = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False, "ipopt.max_iter": 200}
     solver = ca.nlpsol("end", "ipopt", nlp, {**quiet, "show_eval_warnings": False, **derivatives})
-    found = solver(x0=z / size, lbx=low / size, ubx=high / size, lbg=0.0, ubg=0.0)
+    found = solver(x0=z / size, p=constants_of(blocks), lbx=low / size, ubx=high / size, lbg=0.0, ubg=0.0)
     return np.asarray(found["x"]).ravel() * size if solver.stats()["success"] else z

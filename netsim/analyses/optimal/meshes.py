@@ -1,22 +1,21 @@
 """The solution of an optimisation on a mesh that is fine enough: guess, solve, look between the points, split."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.guess import first_guess, sizes, whole_guess
+from netsim.analyses.optimal.guess import sizes, whole_guess
 from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.radau import Mesh, even
 from netsim.analyses.optimal.program.refinement import errors, moved, refined
 from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Setting, rates_of, transcribed
+from netsim.analyses.optimal.wishes import FINAL
 
 Array = np.ndarray
 RESCALED = 4
 """So often a program is solved anew with the sizes of its solution, where these are far from those it was given."""
-Better = Callable[[Mesh, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -58,16 +57,22 @@ class Refined:
         )
 
 
+def first_mesh(setting: Setting, limits: Limits) -> tuple[Mesh, float]:
+    """Even intervals, split at instants that the objective reads; the span of a first guess (s)."""
+    instants = [term.share for term in setting.wishes.terms if term.kind == FINAL]
+    return even(limits.intervals, limits.points, instants), float(np.sqrt(setting.stop[0] * setting.stop[1]))
+
+
 def on_fine_mesh(
-    setting: Setting, limits: Limits, g: Array, start: Array, end: Array, better: Better = lambda mesh, z: z
+    setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, calm: bool = False
 ) -> Refined:
-    """The solution on a mesh that is fine enough, its error, how often the mesh was refined. The first guess is the
-    straight way from start to end, or what is `better`."""
-    mesh, stop = even(limits.intervals, limits.points), float(np.sqrt(setting.stop[0] * setting.stop[1]))
-    z = better(mesh, first_guess(setting, mesh, start, end, stop))
-    solution = _solved(setting, limits, g, mesh, z, stop, np.zeros(len(setting.tuned.names)))
-    if not solution.solved:
-        solution = _calmed(setting, limits, g, mesh, z, stop) or solution
+    """The solution on a mesh that is fine enough, its error, how often the mesh was refined, from a guess z (variables,
+    points) on a first mesh; `calm`, from the calmest motion near it."""
+    tuned = np.zeros(len(setting.tuned.names))
+    first = _calmest(setting, limits, g, mesh, z, stop) if calm else None
+    solution = first or _solved(setting, limits, g, mesh, z, stop, tuned)
+    if not solution.solved and not calm:
+        solution = _calmest(setting, limits, g, mesh, z, stop) or solution
     for _ in range(RESCALED):
         if not solution.solved or setting.wishes.objective is None or not solution.ill_scaled:
             break
@@ -89,7 +94,7 @@ def on_fine_mesh(
     return Refined(solution, float(error.max(initial=0.0)), rounds, building, solving)
 
 
-def _calmed(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
+def _calmest(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float) -> Solution | None:
     """The solution from the calmest motion that does what is asked for, with the sizes that this has; None without."""
     point, none = setting.point, np.zeros(len(setting.tuned.names))
     calm = replace(setting, wishes=replace(setting.wishes, objective=None, terms=[]), still=rates_of(point))

@@ -7,7 +7,7 @@ run.
 """
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,20 +15,22 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
+from netsim.analyses.inverse.authority import authority
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, actuators_of, motions_of, rewired
-from netsim.analyses.optimal.answer import sampled
-from netsim.analyses.optimal.ends import begin_of, end_of
+from netsim.analyses.optimal.ends import begin_of, end_of, independent
 from netsim.analyses.optimal.failing import explained, refuse_idle, refuse_unmet
-from netsim.analyses.optimal.guess import nearest_end
-from netsim.analyses.optimal.meshes import Limits, on_fine_mesh, with_values
+from netsim.analyses.optimal.guess import first_guess, nearest_end
+from netsim.analyses.optimal.meshes import Limits, Refined, first_mesh, on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options, word
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of, present
-from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
-from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated
-from netsim.analyses.optimal.verification import ZERO, doubtful, unresolved, verified
+from netsim.analyses.optimal.results.answer import sampled
+from netsim.analyses.optimal.results.pointwise import pointwise, price
+from netsim.analyses.optimal.results.verification import ZERO, doubtful, unresolved, verified
+from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated, unknowns_of
+from netsim.analyses.optimal.units import own_units, scale_of
 from netsim.analyses.optimal.wishes import watching, wishes_of
 from netsim.core.problem import TIME
 from netsim.equations.forms.form import UNIFORM
@@ -36,6 +38,7 @@ from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Samples
+from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
@@ -50,9 +53,15 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     inputs = actuators_of(network, options.inputs)
     motions = motions_of(network, values, options.track)
     wishes = wishes_of(network, values, options)
+    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
+    if motions and len(inputs) > len(motions):
+        applied = rewired(network, [APPLIED] * len(inputs), motions, inputs, FOUND)
+        order = authority(
+            task.prepare(replace(applied, runs=(begins,))), motions, inputs, TransientOptions(1.0, start="rest")
+        )
+        inputs = [inputs[k] for k in order]
     kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
     network = watching(rewired(network, kinds, motions, inputs, FOUND), wishes)
-    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
     values, system, structure = task.prepare(replace(network, runs=(begins,)))
     machine = build_machine(system, values, _earlier(task))
     refuse_delays(system, "optimize()", "an optimum would look ahead")
@@ -61,22 +70,35 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     tuned = tuned_of(task.network, values, machine, options, _earlier(task))
     machine = tuned.machines[0] if tuned.machines else machine
     _refuse_moved_start(task, tuned, structure, options, g)
-    free = _unknowns(machine, inputs[len(motions) :], task)
+    free = unknowns_of(machine, inputs[len(motions) :], task.network)
     structure = present(machine, structure)
-    point = point_of(machine, structure, free)
+    point = replace(point_of(machine, structure, free), scale=scale_of(machine, own_units(machine, options, wishes)))
     watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
     z = fixed_start(g, point)
-    ends = end_of(point, options, wishes, watched, z, g)
-    end = nearest_end(point, ends, watched, g, z)
+    end = nearest_end(point, end_of(point, options, wishes, watched, z, g), watched, g, z)
+    ends = end_of(point, options, wishes, watched, end, g)
     begin = begin_of(point, options, wishes, watched, z, g)
     owner = np.repeat(np.arange(len(point.d)), point.d + 1)
     refuse_idle(structure, inputs[len(motions) :], free, owner[np.append(watched, ends.places)])
     setting = Setting(point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned)
-    setting = replace(setting, progress=task.progress or silent)
+    followed = np.array(unknowns_of(machine, inputs[: len(motions)], task.network), np.int64)
+    setting = replace(setting, progress=task.progress or silent, followed=followed)
     _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
-    better = _better(task, setting, options, structure, inputs[len(motions) :])
-    fine = on_fine_mesh(setting, limits, g, z, end, better)
+    places = places_of(point, structure)
+    moves = point.state_places[point.states[0] < machine.system.layout.nk]
+    fixed = bool(motions) and not len(independent(point, moves, z, g))
+    moving = simulated(machine, structure, places, options.stop[1]) if fixed else {}
+    shared = unknowns_of(machine, inputs, task.network) if motions and free and not tuned.names else []
+    mesh, span = first_mesh(setting, limits)
+    start = first_guess(setting, mesh, z, end, span)
+    series, own = _series(task, setting, options, places, inputs[len(motions) :], moving)
+    guess = on_mesh(point, mesh, start, series, own) if series else None
+    if guess is None and shared and not options.guess and begin.fixed:
+        guess = pointwise(setting, mesh, start, span, g, shared)
+    calm = bool(motions) and guess is None and not options.guess
+    fine = on_fine_mesh(setting, limits, g, mesh, start if guess is None else guess, span, calm)
+    fine, beside = _below_pointwise(fine, limits, g, shared, fixed)
     solution = fine.solution
     if not solution.solved:
         raise explained(solution)
@@ -86,15 +108,19 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     check = verified(task.under(chosen) if chosen else task, solution, g, (motions, inputs), options.rtol)
     named = {a.name: u for a, u in zip(inputs[len(motions) :], free)}
     warnings = [*doubtful(check, options.rtol), *unresolved(solution, named)]
-    objective = options.sign * solution.objective
+    objective, attributes = options.sign * solution.objective, dict[str, Any]()
     words = f"objective = {objective:.9g} {wishes.unit}".rstrip() + f", stop = {solution.stop:.9g} s"
+    if beside is not None:
+        attributes |= {"pointwise": options.sign * beside}
+        words += f", {_beside(options.sign * beside, objective)}"
     attributes = {
+        **attributes,
         "analysis": "optimize",
-        "unknowns": machine.system.n,
         "objective": objective,
         "stop": solution.stop,
         **fine.told,
         "deviation": check.deviation,
+        **{f"costate.{name}": options.sign * float(solution.gradient[place]) for name, place in places.items()},
         **{f"parameter.{name}": value for name, value in chosen.items()},
         "notes": "; ".join(
             [*(f"{name} = {value:.9g}" for name, value in chosen.items()), words, fine.text, check.text]
@@ -107,6 +133,14 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     return replace(found, warnings=tuple(warnings))
 
 
+def _beside(shared: float, objective: float) -> str:
+    """The objective where inputs have the least norm at every instant, in words."""
+    if not np.isfinite(shared):
+        return "the least norm of the inputs at every instant (limits and ends aside) runs away"
+    more = f" ({shared / objective - 1.0:+.3g} of it)" if objective else ""
+    return f"with the least norm of the inputs at every instant (limits and ends aside) {shared:.9g}{more}"
+
+
 def _earlier(task: Task) -> Any:
     def earlier(call: Any, run: str) -> Any:
         if run != FOUND:
@@ -116,20 +150,41 @@ def _earlier(task: Task) -> Any:
     return earlier
 
 
-def _better(
-    task: Task, setting: Setting, options: OptimalOptions, structure: Structure, inputs: list[Actuator]
-) -> Callable[[Mesh, Array], Array]:
-    """What makes a first guess better: an earlier run, or, where nothing is asked for at the end, a transient run."""
-    point, places = setting.point, places_of(setting.point, structure)
-    own = {a.name: int(point.first[u]) for a, u in zip(inputs, setting.free)}
-    series: Series = {}
+def _below_pointwise(
+    fine: Refined, limits: Limits, g: Array, inputs: list[int], fixed: bool
+) -> tuple[Refined, float | None]:
+    """The optimum, and what the motion with the least norm of the inputs (unknowns of the network) at every instant
+    costs: NaN where that runs away, None without inputs. Where it costs less, the optimum found is that of another
+    valley, and the search goes on from the pointwise motion."""
+    solution = fine.solution
+    if not inputs or not solution.solved or solution.program.setting.wishes.objective is None:
+        return fine, None
+    cost, z = price(solution, g, inputs, fixed)
+    if z is not None and cost < solution.objective - limits.rtol * abs(solution.objective):
+        setting, mesh = solution.program.setting, solution.program.mesh
+        other = on_fine_mesh(setting, limits, g, mesh, z, solution.stop)
+        if other.solution.solved and other.solution.objective < solution.objective:
+            return other, cost
+    return fine, cost
+
+
+def _series(
+    task: Task,
+    setting: Setting,
+    options: OptimalOptions,
+    places: Mapping[str, int],
+    inputs: list[Actuator],
+    moving: Series,
+) -> tuple[Series, dict[str, int]]:
+    """Series for a first guess, and the places of all that they may give: an earlier run; the movement, where followed
+    signals fix it (`moving`); or, where nothing is asked for at the end, a transient run."""
+    own = {a.name: int(setting.point.first[u]) for a, u in zip(inputs, setting.free)}
+    every = {**places, **own}
     if options.guess not in ("", "transient", "start"):
-        series = saved(task, options.guess, places, own)
-    elif options.guess == "transient" or not (options.guess or options.end or options.begin):
-        series = simulated(task, places, float(np.sqrt(options.stop[0] * options.stop[1])))
-    if not series:
-        return lambda mesh, z: z
-    return lambda mesh, z: on_mesh(point, mesh, z, series, {**places, **own})
+        return saved(task, options.guess, places, own), every
+    if options.guess == "transient" or not (moving or options.guess or options.end or options.begin or options.track):
+        return simulated(task.machine, task.structure, places, float(np.sqrt(options.stop[0] * options.stop[1]))), every
+    return moving, every
 
 
 def _refuse_events(machine: Machine) -> None:
@@ -167,15 +222,6 @@ def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
             message = f"the stop is free, and '{owner.name}' is driven by a function of time"
             hint = "give the stop, or write the function with a state of its own (an integrator)"
             raise InputError(Problem("E467", message, owner.span, hint=hint))
-
-
-def _unknowns(machine: Machine, inputs: list[Actuator], task: Task) -> list[int]:
-    """The unknowns of the network that stand for free inputs."""
-    found = []
-    for actuator in inputs:
-        batch, position = machine.system.home[actuator.element(task.network)]
-        found.append(int(batch.columns(("own", 0))[position]))
-    return found
 
 
 def _watched(machine: Machine, point: Point, name: str) -> int:

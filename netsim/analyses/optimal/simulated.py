@@ -1,16 +1,19 @@
 """First guesses from runs: a transient run with the inputs as they are written, or what an earlier run saved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.inverse.check import states_of
+from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.transient import transient
+from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall
+from netsim.network.network import Network
 from netsim.network.values import parse_expression
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
@@ -31,11 +34,20 @@ def places_of(point: Point, structure: Structure) -> dict[str, int]:
     return {entry.signal.name: known[entry.slot] for entry in entries if entry.slot in known}
 
 
-def simulated(task: Task, states: Mapping[str, int], stop: float) -> Series:
-    """The states of a run of the network as it is written, by name; none where it does not finish."""
+def unknowns_of(machine: Machine, inputs: Sequence[Actuator], network: Network) -> list[int]:
+    """The unknowns of a rewired network that stand for inputs of the network."""
+    found = []
+    for actuator in inputs:
+        batch, position = machine.system.home[actuator.element(network)]
+        found.append(int(batch.columns(("own", 0))[position]))
+    return found
+
+
+def simulated(machine: Machine, structure: Structure, states: Mapping[str, int], stop: float) -> Series:
+    """The states of a transient run by name; none where it does not finish."""
     options = TransientOptions(stop, method="radau", forces="recovered", rtol=ROUGH, sample=stop / 100)
     try:
-        run = transient(task.machine, task.structure, options, [], beside=[_name(n) for n in states])
+        run = transient(machine, structure, options, [], beside=[_name(n) for n in states])
     except NetsimError:
         return {}
     return {name: (run.time, run.unseen[name]) for name in states} if run.finished else {}

@@ -16,13 +16,15 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
-from netsim.analyses.optimal.answer import sampled
 from netsim.analyses.optimal.failing import explained
-from netsim.analyses.optimal.meshes import Limits, on_fine_mesh
+from netsim.analyses.optimal.guess import first_guess
+from netsim.analyses.optimal.meshes import Limits, first_mesh, on_fine_mesh
 from netsim.analyses.optimal.program.points import point_of, present
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of, silent
-from netsim.analyses.optimal.verification import doubtful, verified
+from netsim.analyses.optimal.results.answer import sampled
+from netsim.analyses.optimal.results.verification import doubtful, verified
+from netsim.analyses.optimal.simulated import unknowns_of
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure
@@ -54,10 +56,12 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     span = options.lead + options.transient.stop + options.tail
     free = Ends(NONE, np.zeros(0))
     setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, rates_of(point))
-    setting = replace(setting, progress=task.progress or silent)
+    followed = np.array(unknowns_of(machine, task.actuators, task.network), np.int64)
+    setting = replace(setting, progress=task.progress or silent, followed=followed)
     z = fixed_start(g, point)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
-    fine = on_fine_mesh(setting, limits, g, z, z)
+    mesh, span = first_mesh(setting, limits)
+    fine = on_fine_mesh(setting, limits, g, mesh, first_guess(setting, mesh, z, z, span), span)
     if not fine.solution.solved:
         raise explained(fine.solution)
     check = verified(task, fine.solution, g, (task.motions, task.actuators), limits.rtol)

@@ -22,7 +22,7 @@ from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import shape
-from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
+from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of
 from netsim.text.parse import parse
 from netsim.text.syntax import Binary, Binding, Call, ComponentDef, Expr, Instance, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
@@ -33,17 +33,19 @@ WATCH = """component watched "the value of an expression"
   u = x
 end
 """
-INTEGRAL, FINAL, LARGEST, LEAST, PEAK = "integral", "final", "max", "min", "max of abs"
-KINDS = (INTEGRAL, FINAL, LARGEST, LEAST)
+INTEGRAL, FINAL, AT, LARGEST, LEAST, PEAK = "integral", "final", "at", "max", "min", "max of abs"
+KINDS = (INTEGRAL, FINAL, AT, LARGEST, LEAST)
 INFINITE = float("inf")
 
 
 @dataclass(frozen=True)
 class Term:
-    """A number that the objective is made of: `kind` of the watched expression `watch`."""
+    """A number that the objective is made of: `kind` of a watched expression, an extreme of all in `watches`; of a
+    value at an instant (`final`) the share of the span."""
 
     kind: str
-    watch: int
+    watches: tuple[int, ...]
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -165,18 +167,15 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
 
     def term(kind: str) -> Any:
         def take(call: Call, scope: Scope) -> Typed:
-            if len(call.arguments) != 1 or call.keywords:
-                if kind in (LARGEST, LEAST) and len(call.arguments) > 1:
-                    special = {n: f for n, f in scope.special.items() if n != kind}
-                    return evaluate(call, Scope(scope.resolve, special))
-                raise InputError(Problem("E207", f"{kind}() takes one expression of signals", call.span))
-            expr, own = _smooth(call.arguments[0], kind)
-            dimension, _ = _scalar(network, values, expr)
-            made = Term(own, found.watch(expr, dimension))
+            several = kind in (LARGEST, LEAST) and len(call.arguments) > 1
+            if several and not all(_is_signal(network, values, each) for each in call.arguments):
+                special = {n: f for n, f in scope.special.items() if n != kind}
+                return evaluate(call, Scope(scope.resolve, special))
+            share = _share(call, scope, options) if kind == AT and len(call.arguments) == 2 else 1.0
+            made, unit = _term(network, values, found, kind, call, share)
             if made not in found.terms:
                 found.terms.append(made)
                 symbols.append(ca.SX.sym(f"term{len(symbols)}"))
-            unit = dimension * SECOND if kind == INTEGRAL else dimension
             return Typed(symbols[found.terms.index(made)], unit)
 
         return take
@@ -203,11 +202,45 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
     return None
 
 
-def _smooth(expr: Expr, kind: str) -> tuple[Expr, str]:
-    """max(abs(x)) as a bound of x on both sides, which is smooth where abs() is not."""
-    if kind == LARGEST and isinstance(expr, Call) and expr.function == "abs" and len(expr.arguments) == 1:
-        return expr.arguments[0], PEAK
-    return expr, kind
+def _term(
+    network: Network, values: Values, found: Wishes, kind: str, call: Call, share: float
+) -> tuple[Term, Dimension]:
+    """The number that a call stands for, and its dimension."""
+    wanted = {AT: 2, LARGEST: len(call.arguments), LEAST: len(call.arguments)}.get(kind, 1)
+    if len(call.arguments) != max(wanted, 1) or call.keywords:
+        also = " and an instant" if kind == AT else ""
+        raise InputError(Problem("E207", f"{kind}() takes one expression of signals{also}", call.span))
+    own, exprs = _smooth(kind, call.arguments[: 1 if kind == AT else None])
+    dimensions = [_scalar(network, values, expr)[0] for expr in exprs]
+    if len(set(dimensions)) > 1:
+        raise InputError(Problem("E203", f"{kind}() of quantities of different kinds", call.span))
+    unit = dimensions[0] * SECOND if kind == INTEGRAL else dimensions[0]
+    return Term(own, tuple(map(found.watch, exprs, dimensions)), share), unit
+
+
+def _share(call: Call, scope: Scope, options: OptimalOptions) -> float:
+    """The instant of at(x, t) as a share of the span."""
+    time = float(number_of(call.arguments[1], scope, SECOND))
+    if options.is_free or not 0.0 < time <= options.stop[1]:
+        message = "at(x, t) takes an instant behind the begin and not behind the stop, which must be given"
+        raise InputError(Problem("E423", message, call.arguments[1].span, hint="minimize = at((a.x - 1 m)^2, 0.5 s)"))
+    return time / options.stop[1]
+
+
+def _smooth(kind: str, exprs: Sequence[Expr]) -> tuple[str, Sequence[Expr]]:
+    """max(abs(x)) as a bound of x on both sides, which is smooth where abs() is not; a value at an instant as one of
+    the end's kind."""
+    if kind == LARGEST and all(isinstance(e, Call) and e.function == "abs" and len(e.arguments) == 1 for e in exprs):
+        return PEAK, [e.arguments[0] for e in exprs if isinstance(e, Call)]
+    return FINAL if kind == AT else kind, exprs
+
+
+def _is_signal(network: Network, values: Values, expr: Expr) -> bool:
+    """Whether an expression reads signals and nothing that is made of whole motions."""
+    try:
+        return _scalar(network, values, expr)[1]
+    except InputError:
+        return False
 
 
 # ------------------------------------------------------------------------------------------------ bounds

@@ -103,6 +103,11 @@ def slopes_of(blocks: Sequence[Block], x: Array, rows: int) -> Any:
     return csr_array((value, (row.astype(np.int64), place.astype(np.int64))), shape=(rows, len(x)))
 
 
+def constants_of(blocks: Sequence[Block]) -> Array:
+    """All constants, copy by copy: the parameter of the program."""
+    return np.concatenate([np.zeros(0), *(block.given.ravel("F") for block in blocks)])
+
+
 @dataclass(frozen=True, eq=False)
 class Scaled:
     """A program in variables x/`size` and rows `weight`*r; row 0 is the objective."""
@@ -113,9 +118,9 @@ class Scaled:
 
     def functions(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The program as `casadi.nlpsol` takes it, and its derivatives as options of it."""
-        x, p = ca.MX.sym("x", len(self.size)), ca.MX.sym("p", 0)
+        x, p = ca.MX.sym("x", len(self.size)), ca.MX.sym("p", len(constants_of(self.blocks)))
         sigma, lam = ca.MX.sym("sigma"), ca.MX.sym("lam", len(self.weight) - 1)
-        every = ca.vertcat(x * ca.DM(self.size), 0)
+        every = ca.vertcat(x * ca.DM(self.size), 0), p
         results = self._rows(every)
         f, g = results[0], results[1:]
         slope, jacobian = self._jacobian(every)
@@ -130,11 +135,19 @@ class Scaled:
         }
         return {"x": x, "p": p, "f": f, "g": g}, options
 
-    def _mapped(self, function: Any, block: Block, every: Any, *more: Any) -> Any:
-        """The results of all copies as one column."""
-        read = ca.reshape(every[_listed(block.places, every)], block.places.shape[0], block.copies)
-        found = function.map(block.copies)(read, ca.DM(block.given), *more)
-        return ca.vec(found)
+    @cached_property
+    def _first(self) -> dict[int, int]:
+        """Where the constants of every block begin."""
+        sizes = np.cumsum([0, *(block.given.size for block in self.blocks)])
+        return {id(block): int(first) for block, first in zip(self.blocks, sizes)}
+
+    def _mapped(self, function: Any, block: Block, every: tuple[Any, Any], *more: Any) -> Any:
+        """The results of all copies as one column, from all variables and constants."""
+        variables, constants = every
+        read = ca.reshape(variables[_listed(block.places, variables)], block.places.shape[0], block.copies)
+        first = self._first[id(block)]
+        given = ca.reshape(constants[first : first + block.given.size], *block.given.shape)
+        return ca.vec(function.map(block.copies)(read, given, *more))
 
     def _rows(self, every: Any) -> Any:
         total = ca.MX.zeros(len(self.weight))

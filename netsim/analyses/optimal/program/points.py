@@ -69,12 +69,14 @@ class Group:
 @dataclass(frozen=True, eq=False)
 class Point:
     """All variables and equations of an instant. `c` is -1 for equations that are left out; variables at orders 0 .. d,
-    then multipliers; rows F at orders 0 .. c, then relations of orders 0 .. d - 1."""
+    then multipliers; rows F at orders 0 .. c, then relations of orders 0 .. d - 1. `scale` are the sizes of positions
+    and of unknowns (2, unknowns) in the problem's own units, where those are not the usual ones."""
 
     machine: Machine
     c: Array
     d: Array
     groups: tuple[Group, ...] = ()
+    scale: Array | None = None
 
     @cached_property
     def first(self) -> Array:
@@ -137,6 +139,8 @@ class Point:
         found = np.ones((2, len(self.d)))
         found[:, : system.n] = system.nominals
         found[0, :nk] = system.position_nominals
+        if self.scale is not None:
+            found[:, : system.n] *= self.scale
         written = written_sizes(self.machine)
         for row, first in ((0, written[:nk]), (1, written[nk : 2 * nk])):
             found[row, :nk] = np.where(first > 0.0, first, found[row, :nk])

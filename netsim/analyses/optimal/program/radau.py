@@ -6,6 +6,7 @@ q - 1 through its points. Order 2 q - 1 at the ends of intervals (Hairer and Wan
 Equations II, sec. IV.5).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,8 @@ import casadi as ca
 import numpy as np
 
 Array = np.ndarray
+TOGETHER = 1e-9
+"""Ends of intervals that are nearer, in parts of the span, are one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,10 @@ class Mesh:
         """0 and all points, as fractions of the span."""
         return np.append(0.0, (self.ends[:-1, None] + self.spans[:, None] * self.nodes).ravel())
 
+    def point_at(self, fraction: float) -> int:
+        """The number of the point at the end of an interval."""
+        return int(np.abs(self.fractions - fraction).argmin())
+
     @cached_property
     def numbers(self) -> Array:
         """For every interval the numbers of its begin and of its points among `fractions`: (intervals, 1 + q)."""
@@ -83,6 +90,7 @@ def lagrange_weights(nodes: Array) -> Array:
     return 0.5 * w @ basis(nodes, 0.5 * (x + 1.0))
 
 
-def even(intervals: int, degree: int) -> Mesh:
-    """Intervals of one length."""
-    return Mesh(np.linspace(0.0, 1.0, intervals + 1), degree)
+def even(intervals: int, degree: int, instants: Iterable[float] = ()) -> Mesh:
+    """Intervals of one length, and split at instants that matter."""
+    ends = np.unique([*np.linspace(0.0, 1.0, intervals + 1), *instants])
+    return Mesh(ends[np.diff(ends, prepend=-1.0) > TOGETHER], degree)

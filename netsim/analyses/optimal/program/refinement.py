@@ -2,7 +2,9 @@
 
 Half-way between points the differentiated variables are polynomials, and the network's equations give rates, forces and
 currents that go with them. Where these differ from the polynomials through the points, the interval's share of the
-motion is wrong by about span * share * difference. Intervals in which that is more than rtol of the sizes are split.
+motion is wrong by about h = span * share times the difference. States that are fast beside h follow what drives them:
+their differences are those of a step of implicit Euler, in which lower orders move with the rates by h, h^2 ... The
+smaller one of the two counts. Intervals in which a state errs by more than rtol of its size are split.
 """
 
 from typing import Any
@@ -10,13 +12,17 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import slopes_of, values_of
+from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.program.transcription import Setting
 from netsim.core.linear.least_change import Pivots, least_change
 
 Array = np.ndarray
 MOST = 4
 """An interval is split into so many at most."""
+PARTS = 1.0, 1.0 / 8.0, 1.0 / 64.0
+"""Parts of an interval in whose steps its differences are weighed."""
 ENOUGH = 0.3
 """The share of rtol above which intervals are split where one has more than rtol."""
 
@@ -47,15 +53,59 @@ def errors(solution: Solution, g: Array, sizes: Array) -> Array:
     x = z.T.ravel()
     residual = values_of(blocks, x, count * point.rows).reshape(count, point.rows)
     slopes = slopes_of(blocks, x, count * point.rows)
-    tops = np.setdiff1d(point.top_places, point.top_places[setting.free])
+    chosen = np.setdiff1d(np.arange(len(point.d)), setting.free)
+    tops = point.top_places[chosen]
     at = (np.arange(count)[:, None] * point.rows + point.top_rows).ravel()
-    of = (np.arange(count)[:, None] * point.size + tops).ravel()
-    change = _solved(slopes[at][:, of], residual[:, point.top_rows].ravel()).reshape(count, len(tops))
-    rates = np.zeros((count, point.size))
-    rates[:, tops] = np.abs(change)
-    states = point.state_places
-    relative = rates[:, states + 1] * solution.stop / sizes[states]
-    return np.max(relative.reshape(mesh.intervals, -1), axis=1, initial=0.0) * mesh.spans
+    h = np.repeat(mesh.spans * solution.stop, mesh.degree)
+    rates, states = np.zeros((count, point.size)), np.zeros((count, point.size))
+    for part in PARTS:
+        found = _solved(slopes[at] @ _together(point, chosen, part * h), residual[:, point.top_rows].ravel())
+        change = found.reshape(count, len(tops))
+        rates[:, tops] = np.maximum(rates[:, tops], part * h[:, None] * np.abs(change))
+        inputs = change[:, np.searchsorted(chosen, setting.followed)]
+        states = np.maximum(states, np.abs(_led_astray(setting, slopes, inputs, part * h)))
+    places = point.state_places
+    states[:, places] += rates[:, places + 1]
+    return np.max((states[:, places] / sizes[places]).reshape(mesh.intervals, -1), axis=1, initial=0.0)
+
+
+def _led_astray(setting: Setting, slopes: Any, inputs: Array, h: Array) -> Array:
+    """What errors of the inputs that followed signals determine (points, inputs) make of the variables in a step h of
+    implicit Euler (points, variables): positions and velocities, and what else is differentiated. The network is that
+    of a run forward in time, with given inputs."""
+    from scipy.sparse import csc_array
+
+    point, count = setting.point, len(h)
+    found = np.zeros((count, point.size))
+    if not inputs.any():
+        return found
+    given = np.union1d(setting.free, setting.followed)
+    counted = np.setdiff1d(np.flatnonzero(point.c >= 0), setting.followed)
+    own = slopes[(np.arange(count)[:, None] * point.rows + point.equations[counted]).ravel()]
+    astray = np.zeros((count, point.size))
+    astray[:, point.top_places[setting.followed]] = inputs
+    moved = np.setdiff1d(np.arange(len(point.d)), given)
+    steps = _together(point, moved, h, upward=True)
+    change = steps @ _solved(csc_array(own @ steps), own @ astray.ravel())
+    variable, order = point.states
+    low = order <= np.where(variable < point.machine.system.layout.nk, 1, 0)
+    places = point.state_places[low]
+    found[:, places] = change.reshape(count, point.size)[:, places]
+    return found
+
+
+def _together(point: Point, chosen: Array, h: Array, upward: bool = False) -> Any:
+    """How all variables of points move in a step with the highest orders of the chosen ones: order d - k by h^k; or,
+    `upward`, with their lowest orders: order k by h^-k."""
+    from scipy.sparse import csr_array
+
+    lower = np.concatenate([np.arange(point.d[j] + 1) for j in chosen])
+    column = np.repeat(np.arange(len(chosen)), point.d[chosen] + 1)
+    place = point.first[chosen][column] + lower if upward else point.top_places[chosen][column] - lower
+    each = np.arange(len(h))[:, None]
+    where = (each * point.size + place).ravel(), (each * len(chosen) + column).ravel()
+    values = h[:, None] ** (-lower if upward else lower)
+    return csr_array((values.ravel(), where), shape=(len(h) * point.size, len(h) * len(chosen)))
 
 
 def _solved(matrix: Any, residual: Array) -> Array:

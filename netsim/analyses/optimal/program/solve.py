@@ -3,13 +3,14 @@
 import time as clock
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import Scaled, slopes_of, values_of
+from netsim.analyses.optimal.program.blocks import Scaled, constants_of, slopes_of, values_of
 from netsim.analyses.optimal.program.transcription import Program
 from netsim.analyses.optimal.program.watching import Watching
 
@@ -18,17 +19,23 @@ TOLERANCE = 1e-9
 """IPOPT's tolerance on the scaled conditions of optimality."""
 ACCEPTABLE = 1e-6
 """What three iterations in a row may leave on a finer mesh, where rounding lets it become no smaller."""
+PORD = 4
+"""The ordering of MUMPS by nested dissection that it always has: half the time of its own choice on many points."""
+FARTHER = 10.0
+"""So many times the violation of the guess (sum of weighted rows, at least 1) none may exceed on the way: without this,
+large steps from a motion that meets every row leave for where linearised rows mean nothing."""
 SLIGHT = 1e-2
 """An objective whose weighted derivatives are smaller, or larger than the inverse, is weighed anew."""
 SMALL = 1e-8
-"""Rows whose derivatives are smaller than this share of the largest possible keep their weight."""
+BESIDE = 1e-3
+"""Rows whose derivatives are smaller than this share of those beside the guess, so many sizes away, are noise there."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The variables and multipliers of a program where IPOPT ended, and how it did: its word, iterations, the
-    objective, the largest violation of a scaled row and of the conditions of optimality, seconds of building and of
-    solving."""
+    objective, the largest violation of a scaled row, seconds of building and of solving; the sizes of variables, the
+    weights of rows and the functions by which it was solved."""
 
     program: Program
     x: Array
@@ -37,11 +44,11 @@ class Solution:
     iterations: int
     objective: float
     violation: float
-    optimality: float
     building: float
     solving: float
     size: Array
     weight: Array
+    solver: tuple[Any, Watching]
 
     @property
     def solved(self) -> bool:
@@ -51,15 +58,29 @@ class Solution:
     def told(self) -> dict[str, Any]:
         """How it ended, as attributes of a result."""
         return {
+            "unknowns": self.program.setting.point.machine.system.n,
             "ended": self.status,
             "iterations": self.iterations,
             "intervals": self.program.mesh.intervals,
             "points": self.program.mesh.degree,
             "violation": self.violation,
             "optimality": self.optimality,
-            "building_seconds": self.building,
-            "solving_seconds": self.solving,
         }
+
+    @cached_property
+    def gradient(self) -> Array:
+        """The derivatives of the Lagrangian by all variables, in units of the objective: 0 where a variable is free,
+        the price of a bound where it stands at one."""
+        slopes = slopes_of(self.program.blocks, self.x, len(self.weight))
+        return (self.multipliers * self.weight) @ slopes / self.weight[0]
+
+    @property
+    def optimality(self) -> float:
+        """By how much the first-order conditions of optimality fail, all variables, rows and the objective measured by
+        their sizes: derivatives times the way to the bound towards which they point, at most 1."""
+        slopes = self.gradient * self.size * self.weight[0]
+        gap = np.where(slopes > 0.0, self.x - self.program.low, self.program.high - self.x) / self.size
+        return float((np.abs(slopes) * np.clip(gap, 0.0, 1.0)).max(initial=0.0))
 
     @property
     def tuned(self) -> Array:
@@ -78,54 +99,69 @@ class Solution:
         return float(self.x[self.program.span])
 
 
-def solved(program: Program, guess: Array, size: Array, iterations: int, warm: bool = False) -> Solution:
-    """The solution of a program from a guess; `size` are typical sizes of its variables."""
+def solved(
+    program: Program, guess: Array, size: Array, iterations: int, warm: bool = False, like: Solution | None = None
+) -> Solution:
+    """The solution of a program from a guess; `size` are typical sizes of its variables. A program that differs from
+    that of a solution `like` it in constants and bounds alone is solved by the same functions, sizes and weights."""
     began = clock.thread_time()
-    weight = _weights(program, guess, size)
-    nlp, derivatives = Scaled(program.blocks, size, weight).functions()
-    options: dict[str, Any] = {
-        "ipopt.print_level": 0,
-        "print_time": False,
-        "ipopt.sb": "yes",
-        "ipopt.tol": TOLERANCE,
-        "ipopt.constr_viol_tol": TOLERANCE,
-        "ipopt.max_iter": iterations,
-        "ipopt.nlp_scaling_method": "none",
-        "ipopt.mu_strategy": "monotone",
-        "ipopt.honor_original_bounds": "yes",
-        "show_eval_warnings": False,
-        "error_on_fail": False,
-        **derivatives,
-    }
-    if warm:
-        near = {"acceptable_tol": ACCEPTABLE, "acceptable_constr_viol_tol": 10 * TOLERANCE, "acceptable_iter": 3}
-        options |= {"ipopt.mu_init": 1e-4, **{f"ipopt.{name}": value for name, value in near.items()}}
-    high = program.highest[1:]
+    if like:
+        size, weight, solver = like.size, like.weight, like.solver
+    else:
+        weight = _weights(program, guess, size)
+        solver = _solver(program, size, weight, iterations, warm)
+    high, built = program.highest[1:], clock.thread_time()
     bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
+    ipopt, watching = solver
+    watching.listen(lambda k: program.setting.progress(k / iterations, 0.0, k))
     # that a program has too many rows is said in words of the netlist
-    watching = Watching(len(size), len(high), lambda k: program.setting.progress(k / iterations, 0.0, k))
-    options["iteration_callback"] = watching
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        solver = ca.nlpsol("optimum", "ipopt", nlp, options)
-        built = clock.thread_time()
-        found = solver(x0=guess / size, **bounds)
+        found = ipopt(x0=guess / size, p=constants_of(program.blocks), **bounds)
     if watching.raised is not None:
         raise watching.raised
-    ended = clock.thread_time()
-    stats = solver.stats()
+    ended, stats = clock.thread_time(), ipopt.stats()
     x = np.asarray(found["x"]).ravel() * size
     rows = weight * values_of(program.blocks, x, len(weight))
     beyond = np.maximum(-rows[1:], rows[1:] - high)
-    trace = stats.get("iterations", {})
     return Solution(
         program, x, np.append(1.0, np.asarray(found["lam_g"]).ravel()), str(stats["return_status"]),
-        int(stats["iter_count"]), float(rows[0] / weight[0]), float(beyond.max(initial=0.0)),
-        float(trace["inf_du"][-1]) if trace.get("inf_du") else float("nan"), built - began, ended - built, size, weight,
+        int(stats["iter_count"]), float(rows[0] / weight[0]), float(beyond.max(initial=0.0)), built - began,
+        ended - built, size, weight, solver,
     )  # fmt: skip
 
 
+def _solver(program: Program, size: Array, weight: Array, iterations: int, warm: bool) -> tuple[Any, Watching]:
+    """IPOPT for programs like this one, and what its iterations are reported to."""
+    nlp, derivatives = Scaled(program.blocks, size, weight).functions()
+    ipopt: dict[str, Any] = {
+        "print_level": 0,
+        "sb": "yes",
+        "tol": TOLERANCE,
+        "constr_viol_tol": TOLERANCE,
+        "max_iter": iterations,
+        "nlp_scaling_method": "none",
+        "mu_strategy": "monotone",
+        "mumps_pivot_order": PORD,
+        "theta_max_fact": FARTHER,
+        "honor_original_bounds": "yes",
+    }
+    if warm:
+        ipopt |= {"mu_init": 1e-4, "acceptable_iter": 3, "acceptable_tol": ACCEPTABLE}
+        ipopt |= {"acceptable_constr_viol_tol": 10 * TOLERANCE}
+    watching = Watching(len(size), len(weight) - 1, len(constants_of(program.blocks)))
+    options: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False, "ipopt": ipopt}
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        solver = ca.nlpsol("optimum", "ipopt", nlp, {**options, **derivatives, "iteration_callback": watching})
+    return solver, watching
+
+
 def _weights(program: Program, x: Array, size: Array) -> Array:
-    """1 over the change of every row when all variables move by their sizes; the objective's own."""
-    slopes = abs(slopes_of(program.blocks, x, len(program.highest))) @ size
-    large = slopes.max(initial=1.0)
-    return np.where(slopes > SMALL * large, 1.0 / np.where(slopes > 0.0, slopes, 1.0), 1.0)
+    """1 over the change of every row when all variables move by their sizes; the objective's own. A row that does not
+    change at x is weighed a little beside it."""
+    rows = len(program.highest)
+    here, beside = (
+        abs(slopes_of(program.blocks, point, rows)) @ size
+        for point in (x, x + BESIDE * size * np.cos(np.arange(len(x))))
+    )
+    known = np.where(np.isfinite(beside) & ~(here > SMALL * beside), beside, here)
+    return np.where(known > 0.0, 1.0 / np.where(known > 0.0, known, 1.0), 1.0)

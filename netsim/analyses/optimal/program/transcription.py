@@ -34,7 +34,8 @@ def silent(fraction: float, time: float, iteration: int) -> None:
 class Setting:
     """What does not depend on the mesh: the point, the place of every watched expression in it, wishes, bounds of the
     span, variables whose highest order is free, what holds at both ends; when the span begins (`early`, s); places
-    whose squares, times weights, are to have a least integral (`still`); who is told of IPOPT's iterations."""
+    whose squares, times weights, are to have a least integral (`still`); who is told of IPOPT's iterations;
+    inputs that followed signals determine."""
 
     point: Point
     wishes: Wishes
@@ -47,6 +48,7 @@ class Setting:
     still: Array = field(default_factory=lambda: np.zeros((2, 0)))
     tuned: Tuned = field(default_factory=Tuned)
     progress: Callable[[float, float, int], object] = silent
+    followed: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def known(self, fractions: Array, stop: float, g: Array) -> Array:
         """Global vectors (slots, instants) with all functions of time at fractions of the span."""
@@ -123,6 +125,7 @@ def transcribed(setting: Setting, mesh: Mesh, g: Array, others: Others = ()) -> 
     blocks += _collocation(point, mesh, offsets, numbers, first)
     low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
     low[first], high[first] = setting.stop
+    low[first + 1 + np.flatnonzero([term.kind == PEAK for term in terms])] = 0.0
     tuned = setting.tuned
     low[parameters], high[parameters] = tuned.low - tuned.first, tuned.high - tuned.first
     bounded = low[:first].reshape(count, -1), high[:first].reshape(count, -1)
@@ -188,17 +191,19 @@ def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: in
     """The objective in row 0, and the rows of its integrals and extremes."""
     wishes, found, reads = setting.wishes, list[Rows](), list[int]()
     for k, term in enumerate(wishes.terms):
-        own, place = span + 1 + k, int(setting.watched[term.watch])
+        own, places = span + 1 + k, setting.watched[list(term.watches)]
+        place = int(places[0])
         if term.kind == INTEGRAL:
             found.append(Rows(_integral(mesh, offsets, place, own, span, rows), 1))
         elif term.kind != FINAL:
             signs = {LARGEST: [(1.0, 1.0)], LEAST: [(-1.0, -1.0)], PEAK: [(1.0, 1.0), (1.0, -1.0)]}[term.kind]
-            at, count = offsets[1:] + place, len(offsets) - 1
+            at = (offsets[1:] + places[:, None]).ravel()
+            count = len(at)
             found.append(
                 Rows([_extreme(at, own, rows + k * count, *s) for k, s in enumerate(signs)], count * len(signs), True)
             )
         rows += found[-1].count if term.kind != FINAL else 0
-        reads.append(int(offsets[-1]) + place if term.kind == FINAL else own)
+        reads.append(int(offsets[mesh.point_at(term.share)]) + place if term.kind == FINAL else own)
     if setting.still.size:
         found.append(Rows([_still(setting, mesh, offsets, span)], 0))
     if wishes.objective is None:

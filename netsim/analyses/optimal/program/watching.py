@@ -10,12 +10,16 @@ class Watching(ca.Callback):  # type: ignore[misc]
     """Calls `tell(iteration)`; an exception of it ends IPOPT, and is kept in `raised` for the caller: it cannot pass
     through the library."""
 
-    def __init__(self, variables: int, rows: int, tell: Callable[[int], object]):
+    def __init__(self, variables: int, rows: int, parameters: int):
         ca.Callback.__init__(self)
-        self.sizes = {"x": variables, "f": 1, "g": rows, "lam_x": variables, "lam_g": rows}
+        self.sizes = {"x": variables, "f": 1, "g": rows, "lam_x": variables, "lam_g": rows, "lam_p": parameters}
+        self.listen(lambda iteration: None)
+        self.construct("watching", {})
+
+    def listen(self, tell: Callable[[int], object]) -> None:
+        """Another solution begins, whose iterations `tell` hears of."""
         self.tell, self.iteration = tell, 0
         self.raised: BaseException | None = None
-        self.construct("watching", {})
 
     def get_n_in(self) -> int:
         return int(ca.nlpsol_n_out())

@@ -15,9 +15,9 @@ from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, Actuator, Motion, rewired
-from netsim.analyses.optimal.answer import read, vectors
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.results.answer import read, vectors
 from netsim.analyses.optimal.wishes import watching
 from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine

@@ -1,0 +1,80 @@
+"""The units in which a problem's own numbers are of size 1.
+
+Nominal sizes are those of ordinary machines. A problem of other sizes is one in other units of length, mass, time,
+current, temperature ...: the factors 10^u_k of the base units k for which the stop, starts, bounds and parameters, each
+a value |v| of dimension d, come nearest to 1 (least squares of log10 |v| - d u). Problems within a few orders of
+magnitude keep the usual units.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from netsim.analyses.optimal.options import OptimalOptions
+from netsim.analyses.optimal.wishes import Wishes
+from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars
+from netsim.library.component import SECOND
+from netsim.text.units import Dimension, parse_unit
+
+Array = np.ndarray
+USUAL = 2.5
+"""Base units that differ by fewer decades stay as they are."""
+SLACK = 0.1
+"""The weight of u = 0 beside one number of the problem."""
+
+
+def own_units(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Array:
+    """The decades u of the base units."""
+    found = [(abs(v), d.exponents) for v, d in _numbers(machine, options, wishes) if 0.0 < abs(v) < 1e100]
+    sizes = np.log10([value for value, _ in found])
+    matrix = np.array([exponents for _, exponents in found], float)
+    told = matrix.any(axis=1)
+    weight = np.vstack([matrix[told], np.sqrt(SLACK) * np.eye(matrix.shape[1])])
+    wanted = np.append(sizes[told], np.zeros(matrix.shape[1]))
+    decades = np.linalg.lstsq(weight, wanted)[0]
+    return decades if np.abs(decades).max() > USUAL else 0.0 * decades
+
+
+def scale_of(machine: Machine, decades: Array) -> Array | None:
+    """The sizes of positions and of unknowns in these units (2, unknowns), None in the usual ones."""
+    if not decades.any():
+        return None
+    found = np.tile(dimensions(machine) @ decades, (2, 1))
+    found[0, : machine.system.layout.nk] += np.array(SECOND.exponents, float) @ decades
+    return 10.0**found
+
+
+def dimensions(machine: Machine) -> Array:
+    """The exponents of the base units of all unknowns, of a position's rate (unknowns, base units)."""
+    system = machine.system
+    units = [""] * system.n
+    units[: system.layout.nk] = system.numbering.position_units(system.network)
+    for node, first in system.numbering.with_unknowns(system.network):
+        for i, (quantity, _) in enumerate(across_scalars(node.domain)):
+            units[first + i] = quantity.unit
+    inputs = {f"{i.name}.{q.name}": q.unit for i in system.network.instances for q in i.component.definition.inputs}
+    for batch in system.batches:
+        if batch.shapes:  # expressions bound to inputs
+            for label, unknown in zip(batch.labels, batch.columns(("own", 0))):
+                units[int(unknown)] = inputs.get(label.partition("[")[0], "")
+        for i, unit in enumerate(batch.form.own_units):
+            for unknown in np.atleast_1d(batch.columns(("own", i))):
+                if unknown >= system.layout.nk:
+                    units[int(unknown)] = unit
+    known = {unit: parse_unit(unit).dimension.exponents if unit else Dimension().exponents for unit in set(units)}
+    return np.array([known[unit] for unit in units], float).reshape(system.n, len(Dimension().exponents))
+
+
+def _numbers(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[float, Dimension]]:
+    """What the problem says in numbers: the stop, bounds, parameters that are written (defaults may be 1e30)."""
+    for time in options.stop:
+        yield time, SECOND
+    for bound in (*wishes.limits, *wishes.begin, *wishes.end):
+        for value in (bound.low, bound.high):
+            yield value, wishes.dimensions[bound.watch]
+    for instance in machine.system.network.instances:
+        known = machine.values.parameters(instance)
+        for typed in (known[b.name] for b in instance.text.bindings if b.name in known):
+            for value in np.ravel(typed.value):
+                yield float(value), typed.dimension or Dimension()
