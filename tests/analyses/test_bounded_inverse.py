@@ -81,6 +81,20 @@ def test_an_arm_with_a_flexible_link():
     assert samples.attributes["deviation"] < 1e-4
 
 
+def test_the_tripod_with_elastic_rods():
+    """A quick law on few intervals: the marker is on its path exactly, and what the springs give way is the thrust over their stiffness."""
+    quick = {"stop": 6.0, "h": 0.02, **{f"t{rod}": 3.0 for rod in "ABC"}, **{f"w{rod}": 1.2 for rod in "ABC"}}
+    folder = models_folder() / "tripod"
+    wanted = netsim.load(folder / "stage1.net").with_params(quick).samples()[0]
+    (found,) = netsim.load(folder / "elastic_stage2.net").with_params(quick).samples({"intervals": 8, "rtol": 0.1, "sample": 0.05})
+    assert found.attributes["deviation"] < 0.05
+    for axis in "xyz":
+        path = CubicSpline(wanted.time, wanted.series(f"M.{axis}"))(found.time)
+        assert np.abs(found.series(f"M.{axis}") - path).max() < 1e-3
+    gives = CubicSpline(wanted.time, wanted.series("C.k"))(found.time) - found.series("C.k")
+    assert 0.8 < np.ptp(gives) / np.ptp(found.series("C.F") / 50.0) < 1.2
+
+
 def test_short_spans_are_told():
     """With little time before the move, much of the internal motion is left at the begin."""
     found = netsim.load(FILTER).inverse({"y": "smooth_step(time/(1 s), 3)"}, ["source.value"], stop=1, lead=0.1, tail=20, bounded="yes")
