@@ -13,6 +13,7 @@ import integrators
 import ladder
 import memory
 import newmark
+import optimal
 import recursion
 import repeat
 import spice
@@ -36,6 +37,7 @@ TOPICS = (
     arm,
     superelements,
     newmark,
+    optimal,
 )
 
 

@@ -1,0 +1,43 @@
+"""Optimal motions: CPU seconds of every netlist in models/optimal and of the bounded inverse of the tripod with elastic
+rods, of building and of solving their programs, and how they ended."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import netsim
+from netsim.library.files import models_folder
+
+COLUMNS = ("in all", "building", "solving", "unknowns", "points", "iterations", "optimality", "deviation")
+GOAL = 10.0
+"""CPU seconds that no example should exceed."""
+
+
+def spent(path: Path) -> tuple[float, ...]:
+    """A row of COLUMNS for a netlist."""
+    (samples,) = netsim.load(path).samples()
+    a = samples.attributes
+    points = a["intervals"] * a["points"] + 1
+    return (
+        a["cpu_seconds"], a["building_seconds"], a["solving_seconds"], a["unknowns"], points, a["iterations"],
+        a["optimality"], a["deviation"],
+    )  # fmt: skip
+
+
+def report(names: Sequence[str] = ()) -> None:
+    """A line for every netlist of the folder of models, then how many exceed the goal."""
+    folder = models_folder()
+    every = [*sorted((folder / "optimal").glob("*.net")), folder / "tripod" / "elastic_stage2.net"]
+    paths = [folder / name for name in names] or every
+    print(f"{'':28}" + "".join(f"{each:>12}" for each in COLUMNS))
+    rows = []
+    for path in paths:
+        rows.append(spent(path))
+        print(f"{path.stem:28}" + "".join(f"{value:12.3g}" for value in rows[-1]), flush=True)
+    beyond = [path.stem for path, row in zip(paths, rows) if row[0] > GOAL]
+    print(f"above {GOAL:g} s: {', '.join(beyond) or 'none'}; building takes {sum(r[1] for r in rows):.3g} s, ", end="")
+    print(f"solving {sum(r[2] for r in rows):.3g} s")
+
+
+if __name__ == "__main__":
+    report(sys.argv[1:])
