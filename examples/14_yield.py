@@ -18,13 +18,19 @@ def compute():
     assert float(found["holds"].mean()) == found.attrs["measure.yield"] == float((exact < 0.2).mean())
     corners = model.sweep({"r1.R": "100 Ohm +- 5 %", "l1.L": "10 mH +- 20 %"}, sampling="corners", stop="2 ms")
     assert corners.sizes["case"] == 4
-    return found, corners
+    parts = {"r1.R": "100 Ohm +- 5 %", "l1.L": "10 mH +- 20 %"}
+    shares = model.sweep(parts, of=["overshoot"], sampling="saltelli", cases=32, stop="2 ms")
+    total = {name: shares.attrs[f"measure.ST(overshoot, {name})"] for name in parts}
+    assert total["l1.L"] > 2 * total["r1.R"] > 0, "zeta has R and sqrt(1/L)"
+    return found, corners, total
 
 
-def draw(found, corners):
+def draw(found, corners, total):
     print(f"yield {found.attrs['measure.yield']:.1%} of {found.sizes['case']} circuits")
     worst = float(corners["overshoot"].max())
     print(f"overshoot {float(found['overshoot'].mean()):.1%} on average, {worst:.1%} in the worst corner")
+    print("share of the variance:", ", ".join(f"{name} {share:.0%}" for name, share in total.items()))
+    print("wrote", netsim.load("many/tolerances").plot(result=found).save("yield.png"))
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def _parser() -> _Parser:
     )
     for name, metavar, text in (
         ("of", "SIGNAL,...", "signals and measures that are kept (the measures and saved signals)"),
-        ("sampling", "HOW", "grid, random, latin, sobol or corners"),
+        ("sampling", "HOW", "grid, random, latin, sobol, saltelli or corners"),
         ("points", "N", "values of each range in a grid (11)"),
         ("cases", "N", "how many random, latin or sobol cases (100)"),
         ("seed", "N", "of random cases (0)"),

@@ -57,7 +57,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series trajectories selection "
     "over_frequency.figures measures claims rates listing over_frequency.curves "
-    "over_frequency.pictures plots",
+    "over_frequency.pictures over_cases.pictures plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
     "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "
@@ -70,8 +70,8 @@ ROOMS = {
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.moved sensitivity.variations sensitivity.crossing sensitivity.forward "
-    "sensitivity.sensitivity many.ranges many.fit many.spreads many.cases many.one_case many.journal many.forked many.workers many.data_set "
-    "many.sweep many.studies *",
+    "sensitivity.sensitivity many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
+    "many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
     "commands": "telling interrupting running looking making completing",

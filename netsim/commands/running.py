@@ -184,10 +184,11 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
 
 
 def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
-    from netsim.results.plots import plot
+    from netsim.results.plots import plot, sweep_in
 
-    shown = any(r.axis in ("time", "frequency") for r in runs)
-    return [plot(runs, model.network.plots, picture, model.values.scope(model.network.top))] if shown else []
+    lines = () if sweep_in(runs) else model.network.plots
+    shown = any(r.axis in ("time", "frequency", "case") for r in runs)
+    return [plot(runs, lines, picture, model.values.scope(model.network.top))] if shown else []
 
 
 def _verdict(runs: "Sequence[Samples]", written: bool = True) -> int:

@@ -14,7 +14,7 @@ from netsim.equations.numbering import across_scalars
 from netsim.equations.starts import StartRow, Turn, reading_row, start_rows
 from netsim.initial.assembly import turn_between
 from netsim.library.component import is_kinematic
-from netsim.output.summary import reading
+from netsim.results.over_frequency.curves import reading
 from netsim.simulate.setup.beginning import begun
 from netsim.text.columns import columns
 from netsim.text.errors import InputError

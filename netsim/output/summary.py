@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.library.files import shown_path
 from netsim.results.files import energy_balance
-from netsim.results.over_frequency.curves import pretty, scale
+from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Figure, Samples
 from netsim.text.columns import columns, counted
 
@@ -158,9 +158,3 @@ def _energy(samples: Samples) -> list[str]:
     if len(samples.energy) == 1:
         return [f"energy: stored {stored}"]
     return [f"energy: supplied {supplied}, dissipated {dissipated}, stored {stored}; unaccounted {missing}"]
-
-
-def reading(value: float, unit: str) -> str:
-    """`12.5 mm`: a value in SI `unit` for people."""
-    factor, label = scale(unit or "1", abs(value))
-    return f"{value * factor:.5g} {pretty('') if label == '1' else label}".rstrip()

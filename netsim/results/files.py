@@ -19,7 +19,7 @@ from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
 from netsim.results.partial.reading import SUFFIX, read_part
 from netsim.results.partial.recording import DISK_FULL, DiskFull
-from netsim.results.samples import Samples, Signal
+from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
 QUADRATURE = " (quadrature)"
@@ -235,28 +235,43 @@ def read(path: Path | str) -> Any:
 
 
 def samples_of(path: Path | str) -> list[Samples]:
-    """The runs over time of a written result, to be drawn; raises `InputError` as `read` does, and where there are none
-    (E432)."""
+    """The runs over time and the sweeps of a written result, to be drawn; raises `InputError` as `read` does, and where
+    there are none (E432)."""
     if not (runs := samples_in(read(path))):
-        raise InputError(Problem("E432", f"'{path}' has no run over time"))
+        raise InputError(Problem("E432", f"'{path}' has no run over time and no sweep"))
     return runs
 
 
 def samples_in(found: Any) -> list[Samples]:
-    """The runs over time in a data set, or in a dict of them by name."""
+    """The runs over time and the sweeps in a data set, or in a dict of them by name."""
+    runs = found.items() if isinstance(found, dict) else [("", found)]
     return [
-        Samples(
-            name,
-            data["time"].values,
-            tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
-            np.column_stack([v.values for v in data.data_vars.values()]),
-            np.zeros((0, 3)),
-            finished=bool(data.attrs.get("finished", True)),
-            message=str(data.attrs.get("message", "")),
-        )
-        for name, data in (found.items() if isinstance(found, dict) else [("", found)])
-        if "time" in data.coords and data.data_vars
+        _sweep_in(name, data) if "failed" in data.data_vars else _run_in(name, data)
+        for name, data in runs
+        if data.data_vars and ("time" in data.coords or "failed" in data.data_vars)
     ]
+
+
+def _run_in(name: str, data: Any) -> Samples:
+    return Samples(
+        name,
+        data["time"].values,
+        tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
+        np.column_stack([v.values for v in data.data_vars.values()]),
+        np.zeros((0, 3)),
+        finished=bool(data.attrs.get("finished", True)),
+        message=str(data.attrs.get("message", "")),
+    )
+
+
+def _sweep_in(name: str, data: Any) -> Samples:
+    """The cases of a sweep that a .nc file holds, or of which a .csv file has the rows."""
+    told = {key.removeprefix("measure."): data.attrs[key] for key in map(str, data.attrs) if key.startswith("measure.")}
+    figures = tuple(Figure(key, float(value)) for key, value in told.items() if not key.endswith(".units"))
+    return Samples(
+        name, np.zeros(0), (), np.zeros((0, 0)), np.zeros((0, 3)), axis="case", table=data, figures=figures,
+        finished=bool(data.attrs.get("finished", True)), message=str(data.attrs.get("message", "")),
+    )  # fmt: skip
 
 
 def _si(unit: str) -> str:

@@ -8,8 +8,10 @@ import pytest
 import netsim
 from netsim.analyses.many import sweep
 from netsim.analyses.many.cases import shares_of
+from netsim.analyses.many.indices import design, sobol_indices
 from netsim.analyses.many.one_case import outcome
-from netsim.results.files import read, write
+from netsim.results.files import read, samples_in, samples_of, write
+from netsim.results.over_cases.pictures import _kind, _Sweep, drawn
 from netsim.results.partial.recording import Recording
 from netsim.text.errors import InputError, SimulationError
 
@@ -164,3 +166,80 @@ def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, mo
     other = replace(lag, network=replace(lag.network, runs=(replace(line, options=line.options[:-1]),)))
     with pytest.raises(InputError, match="of a sweep with another"):
         other.with_params(U=4.0).samples(recording=Recording(folder, resume=True))
+
+
+def test_sobol_indices_of_ishigamis_function():
+    """f = sin x1 + 7 sin^2 x2 + x3^4 sin(x1)/10 of uniform x in [-pi, pi]: the third one acts by the first one alone.
+    Source of the closed form: T. Ishigami, T. Homma, An importance quantification technique, 1990."""
+    a, b, pi = 7.0, 0.1, np.pi
+    x1, x2, x3 = (2 * pi * design(shares_of("sobol", 2**14, 6, 3)) - pi).T
+    first, total, first_error, total_error = sobol_indices(np.sin(x1) + a * np.sin(x2) ** 2 + b * x3**4 * np.sin(x1), 3)
+    alone = np.array([(1 + b * pi**4 / 5) ** 2 / 2, a**2 / 8, 0.0])
+    together = b**2 * pi**8 * (1 / 18 - 1 / 50)
+    variance = alone.sum() + together
+    assert np.abs(first - alone / variance).max() < 2e-3
+    assert np.abs(total - (alone + together * np.array([1, 0, 1])) / variance).max() < 2e-3
+    assert (first_error > 0).all() and first_error.max() < 0.02 and (total_error > 0).all()
+    broken = np.sin(x1)
+    broken[5] = np.nan
+    assert sobol_indices(broken, 3)[0] == pytest.approx([1, 0, 0], abs=1e-3)
+
+
+def test_a_sweep_for_sobol_indices(lag):
+    """The rise is ln 9 R C, whose indices those of the sweep are."""
+    found = lag.sweep({"r1.R": "1 kOhm +- 10 %", "c1.C": "1 uF +- 20 %"}, sampling="saltelli", cases=32, stop="8 ms")
+    assert dict(found.sizes) == {"case": 4 * 32}
+    exact = np.log(9) * found["r1.R"].values * found["c1.C"].values
+    assert np.abs(found["rise"].values / exact - 1).max() < 1e-4
+    first, total, *_ = sobol_indices(exact, 2)
+    told = [[found.attrs[f"measure.{word}(rise, {name})"] for name in ("r1.R", "c1.C")] for word in ("S1", "ST")]
+    assert np.array(told) == pytest.approx(np.array([first, total]), abs=1e-3)
+
+
+def test_corners_tell_where_it_is_worst(lag):
+    found = lag.sweep({"r1.R": "1 kOhm +- 5 %", "c1.C": ("1 uF", "2 uF")}, sampling="corners", stop="12 ms")
+    assert "rise is largest at r1.R = 1.05 kΩ, c1.C = 2 µF" in found.attrs["notes"]
+
+
+PICTURED = LAG + 'assert rise < 2.3 ms "too slow"\nplot b.v\n'
+
+
+@pytest.mark.parametrize(
+    ("over", "options", "kinds"),
+    [
+        ({"r1.R": "1 kOhm +- 10 %"}, {"cases": 30}, ["histogram", "fan"]),
+        ({"r1.R": ("0.9 kOhm", "1.1 kOhm")}, {"points": 5}, ["curve", "curves"]),
+        ({"r1.R": ("0.9 kOhm", "1.1 kOhm"), "c1.C": [1e-6, 1.1e-6]}, {"points": 5}, ["heat_map", "fan"]),
+        ({"r1.R": "1 kOhm +- 10 %", "U": "5 V +- 1 %"}, {"cases": 4, "sampling": "saltelli"}, ["bars", "fan"]),
+    ],
+)
+def test_pictures(over, options, kinds, tmp_path):
+    """What is drawn of measures and signals, from memory and from a file; what holds and what does not is marked."""
+    model = netsim.load(PICTURED)
+    found = model.sweep(over, stop="6 ms", **options)
+    (file,) = write(found, tmp_path / "result.nc")
+    for runs in (samples_in(found), samples_of(file)):
+        sweep = _Sweep(runs[0])
+        assert [_kind(sweep, name).__name__.strip("_") for name in ("rise", "b.v")] == kinds
+        figure = drawn(runs[0], ())
+        upper, lower = figure.axes[:2]
+        assert "yield" in figure.get_suptitle() and lower.get_ylabel() == "b.v [V]"
+        if kinds[0] == "histogram":
+            bars = sum(patch.get_height() for patch in upper.patches)
+            assert bars == 30 and upper.get_xlabel() == "rise [ms]"
+            assert {text.get_text() for text in upper.get_legend().get_texts()} == {"holds", "does not hold"}
+        if kinds[0] == "curve":
+            x, y = upper.get_lines()[0].get_data()
+            assert np.allclose(y * 1e-3, found["rise"]) and np.allclose(x, [0.9, 0.95, 1.0, 1.05, 1.1], rtol=1e-3 if x[0] < 10 else 1e3)
+        if kinds[0] == "heat_map":
+            (mesh,) = upper.collections
+            assert np.allclose(mesh.get_array() * 1e-3, found["rise"].values.T)
+        if kinds[0] == "bars":
+            assert [text.get_text() for text in upper.get_yticklabels()][-1] == "r1.R"
+        if kinds[1] == "fan":
+            shade = lower.collections[0].get_paths()[0].vertices[:, 1]
+            values = found["b.v"].values.reshape(-1, 101)
+            assert shade.max() == pytest.approx(values.max()) and shade.min() == pytest.approx(values.min())
+    with pytest.raises(InputError, match="the sweep has no 'rice'"):
+        model.plot("rice", result=found)
+    assert model.plot("rise", result=found).figure.axes[0] is not None

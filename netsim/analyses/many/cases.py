@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from netsim.analyses.many.indices import design
 from netsim.analyses.many.ranges import present
 from netsim.analyses.many.spreads import RANDOM, Spread
 from netsim.analyses.sensitivity.varied import refuse_unknown
@@ -24,7 +25,7 @@ from netsim.text.errors import InputError, Problem, Span
 from netsim.text.units import NO_DIMENSION, UnknownUnit, format_dimension, parse_unit
 
 Array = np.ndarray
-SAMPLINGS = ("grid", "random", "latin", "sobol", "corners")
+SAMPLINGS = ("grid", "random", "latin", "sobol", "saltelli", "corners")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ def sampling_of(spreads: Sequence[Spread]) -> str:
 
 
 def cases_of(spreads: Sequence[Spread], sampling: str, points: int, count: int, seed: int) -> Cases:
-    """All cases: `points` values of each range in a grid, else `count` cases; corners are the ends of all ranges."""
+    """All cases: `points` values of each range in a grid, else `count` cases, for Sobol indices so many for each
+    parameter and twice besides; corners are the ends of all ranges."""
     names = tuple(each.name for each in spreads)
     if sampling == "grid":
         axes = [each.grid(points) for each in spreads]
@@ -64,7 +66,10 @@ def cases_of(spreads: Sequence[Spread], sampling: str, points: int, count: int, 
     if sampling == "corners":
         values = np.array(list(itertools.product(*(each.ends for each in spreads))))
     else:
-        shares = shares_of(sampling, count, len(spreads), seed)
+        if sampling == "saltelli":
+            shares = design(shares_of("sobol", count, 2 * len(spreads), seed))
+        else:
+            shares = shares_of(sampling, count, len(spreads), seed)
         values = np.stack([each.quantile(shares[:, j]) for j, each in enumerate(spreads)], axis=1)
     return Cases(names, values, {"case": len(values)})
 

@@ -12,9 +12,11 @@ import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.many.cases import Cases
+from netsim.analyses.many.indices import index_figures
 from netsim.analyses.many.one_case import Outcome
 from netsim.analyses.many.ranges import present
 from netsim.formats.format import AXES, Table, Variable
+from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.columns import counted
 from netsim.text.units import NO_DIMENSION, format_dimension
@@ -42,26 +44,18 @@ def swept(
             measures[i] = [known[f.name] for f in heads]
             if each.series is not None:
                 series[i] = each.series
-    sizes, dims = tuple(cases.sizes.values()), tuple(cases.sizes)
-    coordinates = {"time": Variable(("time",), instants, AXES["time"])} if sample.signals else {}
-    columns: dict[str, Variable] = {}
-    if cases.is_grid:
-        for j, name in enumerate(cases.names):
-            along = np.moveaxis(cases.values[:, j].reshape(sizes), j, 0).reshape(sizes[j], -1)[:, 0]
-            coordinates[name] = Variable((name,), along, {"units": units[name] or "1"})
-    else:
-        coordinates["case"] = Variable(("case",), np.arange(1.0, len(cases) + 1), AXES["case"])
-        for j, name in enumerate(cases.names):
-            coordinates[name] = Variable(("case",), cases.values[:, j], {"units": units[name] or "1"})
-    for j, figure in enumerate(heads):
-        columns[figure.name] = Variable(dims, measures[:, j].reshape(sizes), _told(figure))
-    for j, signal in enumerate(sample.signals):
-        columns[signal.name] = Variable((*dims, "time"), series[:, :, j].reshape(*sizes, len(instants)), _told(signal))
-    columns["failed"] = Variable(dims, failed.reshape(sizes), {"long_name": "whether the run did not finish"})
-    columns["holds"] = Variable(
-        dims, holds.reshape(sizes), {"long_name": "whether it finished and all assertions hold"}
-    )
-    columns["message"] = Variable(dims, messages.reshape(sizes), {"long_name": "why it failed, what does not hold"})
+    values: dict[str, tuple[Figure | Signal, Array]] = {f.name: (f, measures[:, j]) for j, f in enumerate(heads)}
+    values |= {g.name: (g, series[:, :, j]) for j, g in enumerate(sample.signals)}
+    states = {
+        "failed": (failed, "whether the run did not finish"),
+        "holds": (holds, "whether it finished and all assertions hold"),
+        "message": (messages, "why it failed, what does not hold"),
+    }
+    coordinates = _coordinates(cases, units)
+    if sample.signals:
+        coordinates = {"time": Variable(("time",), instants, AXES["time"]), **coordinates}
+    columns = _columns(cases, values, states)
+    dims = tuple(cases.sizes)
     ended = series[:, -1] if sample.signals else np.zeros((len(cases), 0))
     shown = (
         *(Signal(name, unit) for name, unit in units.items()),
@@ -70,16 +64,48 @@ def swept(
     )
     rows = np.hstack([cases.values, measures, ended])
     names = [*(f.name for f in heads), *(f"final({s.name})" for s in sample.signals)]
-    figures = _statistics(dict(zip(names, rows[:, len(cases.names) :].T)), {s.name: s.unit for s in shown})
+    ends = dict(zip(names, rows[:, len(cases.names) :].T))
+    figures = _figures(ends, {s.name: s.unit for s in shown}, cases, str(attributes["method"]))
     if task.network.asserts and len(found) == len(cases):
         figures = (Figure("yield", float(holds.mean()), "", "share of cases whose assertions hold"), *figures)
     ran = failed & (messages != NOT_RUN)
-    about = {**attributes, "cases": len(cases), "failures": int(ran.sum()), "notes": _notes(ran, messages)}
+    corners = attributes["method"] == "corners"
+    notes = _failures(ran, messages) + (_worst(ends, cases, {s.name: s.unit for s in shown}) if corners else [])
+    about = {**attributes, "cases": len(cases), "failures": int(ran.sum()), "notes": "; ".join(notes)}
     table = Table(dims[0], coordinates[dims[0]].values, columns, {}, coordinates=coordinates)
     return Samples(
         "", np.arange(1.0, len(cases) + 1), shown, rows, np.zeros((0, 3)), about, not message, message,
         axis="case", figures=figures, table=table,
     )  # fmt: skip
+
+
+def _coordinates(cases: Cases, units: Mapping[str, str]) -> dict[str, Variable]:
+    """Values of what varies: along an axis each in a grid, else along the cases."""
+    sizes = tuple(cases.sizes.values())
+    if not cases.is_grid:
+        number = {"case": Variable(("case",), np.arange(1.0, len(cases) + 1), AXES["case"])}
+        given = ((name, ("case",), cases.values[:, j]) for j, name in enumerate(cases.names))
+    else:
+        number, axes = {}, cases.values.T.reshape(len(sizes), *sizes)
+        given = (
+            (name, (name,), np.moveaxis(axes[j], j, 0).reshape(sizes[j], -1)[:, 0])
+            for j, name in enumerate(cases.names)
+        )
+    return number | {name: Variable(dims, along, {"units": units[name] or "1"}) for name, dims, along in given}
+
+
+def _columns(
+    cases: Cases, values: Mapping[str, tuple[Figure | Signal, Array]], states: Mapping[str, tuple[Array, str]]
+) -> dict[str, Variable]:
+    """Measures, signals (dimension `time` last) and how each case ended, by name."""
+    sizes, dims = tuple(cases.sizes.values()), tuple(cases.sizes)
+    found = {
+        name: Variable((*dims, "time")[: len(dims) + each.ndim - 1], each.reshape(*sizes, *each.shape[1:]), _told(told))
+        for name, (told, each) in values.items()
+    }
+    return found | {
+        name: Variable(dims, each.reshape(sizes), {"long_name": doc}) for name, (each, doc) in states.items()
+    }
 
 
 def _unit_of(task: Task, name: str) -> str:
@@ -89,6 +115,14 @@ def _unit_of(task: Task, name: str) -> str:
 
 def _told(each: Figure | Signal) -> dict[str, str]:
     return {"units": each.unit or "1"} | ({"long_name": each.doc} if each.doc else {})
+
+
+def _figures(columns: Mapping[str, Array], units: Mapping[str, str], cases: Cases, method: str) -> tuple[Figure, ...]:
+    """Statistics of what the cases gave, and whose share of the variance it is."""
+    found = _statistics(columns, units)
+    if method == "saltelli":
+        found += tuple(f for name, values in columns.items() for f in index_figures(name, values, cases.names))
+    return found
 
 
 def _statistics(columns: Mapping[str, Array], units: Mapping[str, str]) -> tuple[Figure, ...]:
@@ -103,8 +137,18 @@ def _statistics(columns: Mapping[str, Array], units: Mapping[str, str]) -> tuple
     return tuple(found)
 
 
-def _notes(failed: Array, messages: Array) -> str:
+def _failures(failed: Array, messages: Array) -> list[str]:
     """How many cases failed, by what was said."""
     told, counts = np.unique(messages[failed].astype(str), return_counts=True)
     most = sorted(zip(counts.tolist(), told.tolist()), reverse=True)[:3]
-    return "; ".join(f"{counted(count, 'case')} failed: {text.replace(';', ',')}" for count, text in most)
+    return [f"{counted(count, 'case')} failed: {text.replace(';', ',')}" for count, text in most]
+
+
+def _worst(columns: Mapping[str, Array], cases: Cases, units: Mapping[str, str]) -> list[str]:
+    """At which corner each measure is least and largest."""
+    found = []
+    for name, values in columns.items():
+        for word, i in (("least", np.nanargmin), ("largest", np.nanargmax)) if np.isfinite(values).any() else ():
+            at = (f"{n} = {reading(x, units[n])}" for n, x in cases.case(int(i(values))).items())
+            found.append(f"{name} is {word} at {', '.join(at)}")
+    return found

@@ -61,11 +61,11 @@ class Studies:
         """A transient run under many values of parameters and starts, as an xarray.Dataset: `over = {"r1.R": ("1 kOhm",
         "10 kOhm"), "c1.C": ["1 uF", "2 uF"], "r2.R": "1 kOhm +- 5 %"}`, or a CSV file of cases. A grid has a dimension
         for each parameter; random cases lie along `case`. `of`: signals (at instants of `sample`) and measures; without
-        it the measures and saved signals.
+        it the measures, saved and plotted signals.
 
-        Options: sampling ("grid", "random", "latin", "sobol", "corners"), points (of each range in a grid), cases,
-        seed, workers (0: one for each processor), and those of `transient`. Raises `InputError` for what cannot be
-        varied, `SimulationError` where all cases fail."""
+        Options: sampling ("grid", "random", "latin", "sobol", "saltelli", "corners"), points (of each range in a grid),
+        cases, seed, workers (0: one for each processor), and those of `transient`. Raises `InputError` for what cannot
+        be varied, `SimulationError` where all cases fail."""
         line = Run("sweep", self._transient_line(options).options)
         given = {**options, "over": _over(over)}
         if of:

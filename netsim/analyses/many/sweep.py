@@ -19,7 +19,7 @@ from netsim.analyses.many.data_set import swept
 from netsim.analyses.many.journal import Journal
 from netsim.analyses.many.one_case import Asked, Outcome, outcome
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
-from netsim.analyses.many.workers import outcomes
+from netsim.analyses.many.workers import cpu_seconds, outcomes
 from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import signals_judged
@@ -98,6 +98,8 @@ def _cases(options: Mapping[str, Any], whole: Mapping[str, int], line: Line) -> 
 def _count(spreads: Sequence[Any], sampling: str, whole: Mapping[str, int]) -> float:
     if sampling == "grid":
         return float(np.prod([float(len(s.values) or whole["points"]) for s in spreads]))
+    if sampling == "saltelli":
+        return float(whole["cases"] * (len(spreads) + 2))
     return 2.0 ** len(spreads) if sampling == "corners" else float(whole["cases"])
 
 
@@ -107,7 +109,7 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     wanted = [show_expression(each) for each in options.of]
     kept = frozenset(wanted) & measures if wanted else measures
     saves: Sequence[Expr] = [each for each, text in zip(options.of, wanted) if text not in measures]
-    saves = saves if wanted else task.saves
+    saves = saves if wanted else [*task.saves, *(each for each in task.plots if each not in task.saves)]
     shows = bool(saves) or not measures
     run = options.run
     if shows:
@@ -133,7 +135,7 @@ def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[st
 
 def run(task: Task, options: SweepOptions) -> Samples:
     """All cases, a row each, with their data set; raises `SimulationError` where none of them finishes."""
-    began, cpu = clock.perf_counter(), clock.process_time()
+    began, cpu = clock.perf_counter(), cpu_seconds()
     cases = options.cases
     plain, asked, kept = asked_of(task, options)
     journal = _journal(task, options, asked, kept)
@@ -160,7 +162,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "integrator": options.run.method,
         "stop": options.run.stop,
         "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.process_time() - cpu,
+        "cpu_seconds": cpu_seconds() - cpu,
         "netlist": task.network.text,
     }
     return swept(task, cases, asked.instants, kept, found, attributes, message)

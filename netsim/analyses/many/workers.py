@@ -50,6 +50,11 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def cpu_seconds() -> float:
+    """Seconds of CPU time of this process and of the workers that have ended."""
+    return sum(os.times()[:4])
+
+
 def _computed(work: Work, wanted: Sequence[int], workers: int) -> Generator[tuple[int, Outcome], None, None]:
     """All wanted cases; those for which no process can be forked are computed here."""
     spent = 0.0

@@ -113,6 +113,12 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
     return 10.0**-power, _PREFIXES[power] + pretty(unit)
 
 
+def reading(value: float, unit: str) -> str:
+    """`12.5 mm`: a value in SI `unit` for people."""
+    factor, label = scale(unit or "1", abs(value))
+    return f"{value * factor:.5g} {pretty('') if label == '1' else label}".rstrip()
+
+
 def pretty(unit: str) -> str:
     """`N.s/m2` -> 'N·s/m²'; the pure number is '1'."""
     shown, digits = "", False
