@@ -94,7 +94,7 @@ def restore(run: Running, kept: Kept) -> None:
 def _arrays(part: Any, found: dict[int, Array]) -> None:
     """The arrays of a part that may change."""
     if isinstance(part, np.ndarray):
-        if part.size:
+        if part.size and part.flags.writeable:
             found[id(part)] = part
     elif isinstance(part, Struct):
         for value in part._fields.values():
