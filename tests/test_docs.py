@@ -27,7 +27,7 @@ from netsim.library import files
 from netsim.library.files import check_library, collect
 from netsim.text.errors import InputError, render
 from netsim.text.expressions.functions import FUNCTIONS
-from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+from netsim.text.grammar.words import LINE_WORDS, RESERVED
 from netsim.text.parse import parse
 from netsim.text.units import KNOWN_NAMES
 

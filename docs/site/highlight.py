@@ -5,7 +5,7 @@ from pygments.lexers import LEXERS
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Text, Whitespace
 
 from netsim.text.expressions.functions import FUNCTIONS
-from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+from netsim.text.grammar.words import LINE_WORDS, RESERVED
 
 __all__ = ["NetlistLexer"]  # Pygments asks for it
 ALIASES = ("netlist", "component")

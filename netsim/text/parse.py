@@ -8,7 +8,8 @@ from netsim.text.collecting import paused
 from netsim.text.errors import CONTROL, InputError, Problem, Span, remember_source
 from netsim.text.grammar import flat
 from netsim.text.grammar.explain import explain
-from netsim.text.grammar.scan import Scanner, Statement, Token
+from netsim.text.grammar.scan import Scanner, Statement
+from netsim.text.grammar.words import Token
 from netsim.text.syntax import ComponentDef, ModelDef, Program, Terminal
 
 _BLOCKS = {"DOMAIN": "domain", "COMPONENT": "component", "PARTIAL": "component", "MODEL": "model"}

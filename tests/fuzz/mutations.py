@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Callable
 
-from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+from netsim.text.grammar.words import LINE_WORDS, RESERVED
 
 TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\s+|\S')
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")

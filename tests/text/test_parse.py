@@ -189,6 +189,25 @@ def test_strings_keep_backslashes_and_quotes():
     assert only(r'include "a \"b\" \\"').path == 'a "b" \\'
 
 
+CONTINUED = [
+    ("save a.v,\n  a.i\n", "save a.v, a.i"),
+    ("r1 resistor (a, b) R = 1 Ohm,\n\n  # a comment\n  T = 300 K\n", "r1 resistor (a, b) R = 1 Ohm, T = 300 K"),
+    ('measure x = a.v\n  "the voltage"   # a comment\n  "at \\"a\\""\n', 'measure x = a.v "the voltage at \\"a\\""'),
+    ('component c (a : electrical)\n  "two"\n  "lines"\nend\n', 'component c (a : electrical) "two lines"\nend'),
+    ("let x = (1\n  + 2)\n", "let x = 1 + 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "same"), CONTINUED)
+def test_a_statement_goes_on_behind_a_comma_and_with_a_string(text, same):
+    assert parse(text) == parse(f"{same}\n")
+
+
+@pytest.mark.parametrize("text", ['use electrical\n\n"words"', 'let x = f("a"\n  "b")', '"words"\n"words"', "save a.v,\nlet x = 3"])
+def test_a_string_goes_on_with_the_line_before_alone(text):
+    assert problems(text)
+
+
 def test_spans_point_into_the_text():
     text = "\r\nm1 mass (a, n[k])\tm = 2 kg, F = -k*(a.x + [1, 2] mm) # c\r\n"
     line = text.split("\r\n")[1]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from netsim.text import syntax as s
 from netsim.text.expressions.show import show_expression
-from netsim.text.grammar.scan import LINE_WORDS, RESERVED
+from netsim.text.grammar.words import LINE_WORDS, RESERVED
 from netsim.text.parse import parse
 from netsim.text.show import show
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from netsim.formats.spice.cards import Report
-from netsim.text.grammar.scan import RESERVED
+from netsim.text.grammar.words import RESERVED
 from netsim.text.spelling import new_name
 from netsim.text.syntax import Expr, Statement
 

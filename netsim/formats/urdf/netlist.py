@@ -18,7 +18,7 @@ import numpy as np
 from netsim.formats.format import Format
 from netsim.formats.urdf.robot import DRIVEN, HINGES, Joint, Link, Robot, read_robot
 from netsim.text.errors import Span
-from netsim.text.grammar.scan import RESERVED
+from netsim.text.grammar.words import RESERVED
 from netsim.text.spelling import new_name
 from netsim.text.syntax import (
     Binary,

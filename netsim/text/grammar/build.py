@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netsim.text.errors import Span
-from netsim.text.grammar.scan import Token
+from netsim.text.grammar.words import Token
 from netsim.text.syntax import (
     Action,
     Assert,

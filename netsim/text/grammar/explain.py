@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from netsim.text.errors import Problem, Span, nearest
 from netsim.text.grammar.grammar import Unexpected
-from netsim.text.grammar.scan import LINE_WORDS, RESERVED, Token
+from netsim.text.grammar.words import LINE_WORDS, RESERVED, Token
 from netsim.text.spelling import is_unit, nearest_unit
 
 _ENDS_VALUE = frozenset(["NAME", "NUMBER", "UNIT", "RPAR", "RSQB", "TIME", "STRING", "ANYTHING"])
@@ -279,7 +279,7 @@ def _too_short(tokens: list[Token], expected: frozenset[str], span: Callable[...
             "the list ends with a comma",
             span(last),
             "",
-            "remove it; a statement goes on in the next line only inside brackets",
+            "remove it, or go on in the next line",
         )
     if "ELSE" in expected and any(token.type == "IF" for token in tokens):
         return Problem(

@@ -8,7 +8,8 @@ a second.
 import re
 
 from netsim.text.errors import Span
-from netsim.text.grammar.scan import CHAIN_TEXT, LINE_WORDS, RESERVED, Scanner, known_chains
+from netsim.text.grammar.scan import CHAIN_TEXT, Scanner, known_chains
+from netsim.text.grammar.words import LINE_WORDS, RESERVED
 from netsim.text.syntax import Binding, Instance, Name, Number, Part, Unary
 
 _BLANK = r"[ \t]*"

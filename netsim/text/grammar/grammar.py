@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netsim.text.grammar.build import Builder
-from netsim.text.grammar.scan import Token
+from netsim.text.grammar.words import Token
 from netsim.text.kept.cache import cache_folder, keep, kept
 
 if TYPE_CHECKING:

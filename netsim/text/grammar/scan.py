@@ -1,8 +1,9 @@
 """Text -> statements of tokens: words, numbers with their units, strings, brackets; mistakes of spelling are noted.
 
-A statement ends at the line's end or at `;` unless a bracket is open. What is a keyword depends on the place: the
-reserved words everywhere, `branch`, `out`, `across`, ... only at the start of a line of a component or domain.
-A unit is the longest chain of known names right behind a number or the closing bracket of a vector (or of `diag(...)`).
+A statement ends at the line's end or at `;` unless a bracket is open, the line ends with a comma, or the next line
+begins with a string, which is joined to one that ends the line before. netsim.text.grammar.words says which words are
+keywords. A unit is the longest chain of known names right behind a number or the closing bracket of a vector (or of
+`diag(...)`).
 """
 
 import re
@@ -11,71 +12,9 @@ from functools import lru_cache
 
 from netsim.text import spelling
 from netsim.text.errors import Problem, Span
+from netsim.text.grammar.words import DECLARES_UNIT, RESERVED, Token, word_type
 from netsim.text.units import KNOWN_NAMES, UnknownUnit, parse_unit
 
-RESERVED = frozenset(
-    [
-        *[
-            "use",
-            "include",
-            "param",
-            "count",
-            "let",
-            "table",
-            "world",
-            "model",
-            "component",
-            "domain",
-            "start",
-            "guess",
-            "run",
-            "save",
-            "plot",
-        ],
-        *["function", "for", "in", "if", "then", "else", "when", "end", "ground", "time", "and", "or", "not"],
-    ]
-)
-LINE_WORDS = {
-    "netlist": frozenset(["measure", "assert", "nominal"]),
-    "model": frozenset(["measure", "assert", "nominal"]),
-    "domain": frozenset(["across", "through", "integral", "power", "floating", "relative", "assert"]),
-    "component": frozenset(
-        [
-            *[
-                "input",
-                "var",
-                "branch",
-                "out",
-                "assert",
-                "place",
-                "kinetic",
-                "potential",
-                "stores",
-                "dissipates",
-                "source",
-                "singular",
-            ],
-            *["discrete", "given", "noise", "flicker"],
-        ]
-    ),
-}
-_BEFORE_NAME, _BEFORE_VALUE, _ALONE = (
-    re.compile(r"[ \t]+[A-Za-z_]"),
-    re.compile(r"(?!\[)[ \t]*(?![ \t=.*/^])"),
-    re.compile(r"[ \t]*(?:[;#\n]|$)"),
-)
-# what must follow a line's first word for it to be a keyword: `out = 3` is an equation about something called out
-_FOLLOWS = dict.fromkeys(LINE_WORDS["domain"] | LINE_WORDS["component"], _BEFORE_NAME) | {
-    **dict.fromkeys(
-        ("assert", "kinetic", "potential", "stores", "dissipates", "power", "floating", "singular"), _BEFORE_VALUE
-    ),
-    **dict.fromkeys(("source", "relative"), _ALONE),
-    "measure": re.compile(r"[ \t]+[A-Za-z_]\w*[ \t]*(?:=(?!=)|\{)"),
-    "nominal": re.compile(r"[ \t]+[A-Za-z_](?:[^=()\n]*=(?!=)|[\w.\[\]]*[ \t]*(?:[\d;#\n]|$))"),
-}
-_PARTIAL = re.compile(r"[ \t]+component\b")
-_QUANTITIES = ["PARAM", "ACROSS", "THROUGH", "INTEGRAL", "INPUT", "VAR", "OUT", "DISCRETE"]
-_DECLARES_UNIT = frozenset([*_QUANTITIES, "NOISE", "FLICKER"])
 _SYMBOLS = {
     "->": "ARROW", "..": "DOTDOT", "==": "SAME", "!=": "DIFFERENT", "<=": "LESSEQ", ">=": "MOREEQ", "<": "LESS",
     ">": "MORE", "=": "EQUAL",
@@ -105,17 +44,7 @@ _NEW_STATEMENT = re.compile(
     r"|(?:guess|end)\b(?![ \t]*=)|table\b(?![ \t]*\()"
     rf"|{_GOES_ON}[A-Za-z_]\w*(?:\[[^\]\n]*\])?[ \t]+{_GOES_ON}[A-Za-z_])"
 )
-
-
-@dataclass(slots=True)
-class Token:
-    """One word, number, unit, string or sign; a string's text is without its quotes. No token spans lines."""
-
-    type: str
-    text: str
-    line: int
-    column: int
-    end_column: int
+_STRING_FIRST = re.compile(r'[ \t]*"')
 
 
 @dataclass
@@ -180,8 +109,8 @@ class Scanner:
         self.line += 1
         self.line_start = self.place
         if not self._brackets:
-            return not (self._goes_on(statement) and statement.tokens[-1].type in ("COLON", "SEMICOLON"))
-        if _NEW_STATEMENT.match(self.text, self.place):
+            return not self._continues(statement)
+        if self._begins():
             self._report_open_brackets(statement)
             return True
         return False
@@ -189,6 +118,19 @@ class Scanner:
     def _goes_on(self, statement: Statement) -> bool:
         """Whether this is a `when`, whose actions stand between semicolons, also on lines of their own."""
         return bool(statement.tokens) and statement.tokens[0].type == "WHEN" and not self._brackets
+
+    def _continues(self, statement: Statement) -> bool:
+        """Whether the line that begins here belongs to the statement before it, which no bracket holds open."""
+        if not statement.tokens:
+            return False
+        last = statement.tokens[-1].type
+        if _STRING_FIRST.match(self.text, self.place) or (last == "COMMA" and not self._begins()):
+            return True
+        return self._goes_on(statement) and last in ("COLON", "SEMICOLON")
+
+    def _begins(self) -> bool:
+        """Whether the line that begins here is clearly a statement of its own."""
+        return _NEW_STATEMENT.match(self.text, self.place) is not None
 
     def _ends_at_semicolon(self, statement: Statement) -> bool:
         self.place += 1
@@ -217,49 +159,22 @@ class Scanner:
         if kind in ("number", "half"):
             self._take_number(kind, text, statement, mode)
         elif kind == "word":
-            tokens.append(self._token(self._word_type(text, tokens, mode), text))
+            rest = self.place + len(text)
+            tokens.append(self._token(word_type(text, tokens, bool(self._brackets), mode, self.text, rest), text))
         elif kind == "symbol":
             self._take_symbol(text, statement, mode)
         elif kind == "string":
             token = self._token("STRING", text)
             token.text = re.sub(r'\\(["\\])', r"\1", text[1:-1])
-            tokens.append(token)
+            if tokens and tokens[-1].type == "STRING" and tokens[-1].line < self.line and not self._brackets:
+                tokens[-1].text += f" {token.text}"
+            else:
+                tokens.append(token)
         else:
             token = self._token("NAME" if kind == "foreign" else "STRANGE", text)
             self.problems.append(spelling.strange(kind, text, self.span(token)))
             tokens.append(token)
             statement.broken = True
-
-    def _word_type(self, word: str, tokens: list[Token], mode: str) -> str:
-        rest = self.place + len(word)
-        if word == "when" and tokens and tokens[0].type in ("MEASURE", "ASSERT") and self.text[rest : rest + 1] == "(":
-            return "NAME"  # the instant at which something comes true
-        if word in RESERVED and not (word == "start" and tokens and tokens[-1].type == "DOT"):  # m1.x.start has a value
-            return word.upper()
-        if not tokens:
-            if word == "partial" and _PARTIAL.match(self.text, rest):
-                return "PARTIAL"
-            return (
-                word.upper() if word in LINE_WORDS.get(mode, ()) and _FOLLOWS[word].match(self.text, rest) else "NAME"
-            )
-        if word == "reinit" and tokens[0].type == "WHEN" and tokens[-1].type in ("COLON", "SEMICOLON"):
-            return "REINIT"
-        if word == "nominal" and tokens[-1].type == "UNIT" and tokens[0].type in _DECLARES_UNIT:
-            return "NOMINAL"
-        if (
-            word == "extends"
-            and tokens[0].type in ("COMPONENT", "PARTIAL")
-            and tokens[-1].type in ("NAME", "RPAR")
-            and not self._brackets
-        ):
-            return "EXTENDS"
-        if (
-            word == "out"
-            and tokens[0].type in ("COMPONENT", "PARTIAL", "MODEL")
-            and re.compile(r"[ \t]+\w").match(self.text, rest)
-        ):
-            return "OUT"
-        return "NAME"
 
     def _take_symbol(self, text: str, statement: Statement, mode: str) -> None:
         tokens = statement.tokens
@@ -274,9 +189,7 @@ class Scanner:
         elif text in ")]}":
             if self._close(token, statement) == ("diag" if text == ")" else ""):
                 self._take_unit(statement, mode)
-        elif text == ":" and (
-            tokens[0].type == "FUNCTION" or (tokens[0].type in _DECLARES_UNIT and not self._brackets)
-        ):
+        elif text == ":" and (tokens[0].type == "FUNCTION" or (tokens[0].type in DECLARES_UNIT and not self._brackets)):
             self._take_declared_unit(tokens)
 
     def _is_anything(self, tokens: list[Token]) -> bool:
