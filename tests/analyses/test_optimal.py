@@ -52,10 +52,17 @@ def test_a_mass_moved_with_least_force():
 
 
 def test_what_is_lost_in_tolerances_is_told():
-    """A way of 1e-9 m between limits of metres: no unit of length suits both."""
-    limits = ["abs(a.x) <= 1 m", "a.x <= 2 m", "a.x >= -2 m", "a.v <= 3 m/s"]
+    """A way of 1e-9 m at 1 m from the origin: no unit of length suits both."""
     with pytest.warns(RuntimeWarning, match="W512 push.F stays below 1e-05"):
-        cart(end=["rest", "a.x == 1e-9 m".replace("1e-9", "0.000000001")], limits=limits)
+        netsim.load(CART.format(m=1).replace("kg", "kg, start x = 1 m")).optimize(**{**MOVED, "end": ["rest", "a.x == 1.000000001 m"]})
+
+
+def test_limits_that_nothing_comes_near_to_say_nothing():
+    """A way of 1e-9 m between limits of metres, and an oscillator whose force may be 100 kN."""
+    limits = ["abs(a.x) <= 1 m", "a.x <= 2 m", "a.x >= -2 m", "a.v <= 3 m/s"]
+    assert cart(end=["rest", "a.x == 0.000000001 m"], limits=limits).attrs["objective"] == pytest.approx(12e-18, rel=1e-6)
+    wide, wider = (objective(solved("van_der_pol", **{"0.75 N": level})) for level in ("3 N", "100 kN"))
+    assert wider == pytest.approx(wide, rel=1e-9)
 
 
 def test_an_element_on_the_ground_has_no_part_in_it():

@@ -53,6 +53,7 @@ class Refined:
         ended = last.status.replace("_", " ").lower()
         return (
             f"IPOPT: {ended} after {last.iterations} iterations on {mesh.intervals} intervals of {mesh.degree} points; "
+            f"the conditions of optimality hold to {last.optimality:.2g}, "
             f"an interval errs by {self.error:.2g} of the sizes at most"
         )
 

@@ -27,6 +27,7 @@ from netsim.analyses.optimal.parameters import Tuned, tuned_of
 from netsim.analyses.optimal.program.points import Point, point_of, present
 from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
 from netsim.analyses.optimal.results.answer import sampled
+from netsim.analyses.optimal.results.costates import with_costates
 from netsim.analyses.optimal.results.pointwise import pointwise, price
 from netsim.analyses.optimal.results.verification import ZERO, doubtful, unresolved, verified
 from netsim.analyses.optimal.simulated import Series, on_mesh, places_of, saved, simulated, unknowns_of
@@ -85,7 +86,8 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     setting = replace(setting, progress=task.progress or silent, followed=followed)
     _refuse_time(setting, options, g)
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
-    places = places_of(point, structure)
+    states = places_of(point, structure)
+    places = {state.name: place for state, place in states.items()}
     moves = point.state_places[point.states[0] < machine.system.layout.nk]
     fixed = bool(motions) and not len(independent(point, moves, z, g))
     moving = simulated(machine, structure, places, options.stop[1]) if fixed else {}
@@ -130,6 +132,8 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
         "netlist": task.network.text,
     }
     found = sampled(solution, g, options.sample, task.saves, task.plots, task.beside, attributes)
+    if options.costates:
+        found = with_costates(found, solution, states, options.sign)
     return replace(found, warnings=tuple(warnings))
 
 

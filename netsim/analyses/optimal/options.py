@@ -20,7 +20,7 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(("inputs", "parameters", "track", "limits", "begin", "end"), EXPRESSION),
     **dict.fromkeys(("intervals", "points", "rtol", "refinements", "iterations"), NUMBER),
     "sample": SECOND,
-    "guess": WORD,
+    **dict.fromkeys(("guess", "costates"), WORD),
     "from": WORD,
 }
 EXAMPLE = "optimize(stop = 1 s, minimize = integral(A.F^2), inputs = [A.F], end = [rest, a.x == 1 m])"
@@ -52,6 +52,7 @@ class OptimalOptions:
     sample: float = 0.0
     guess: str = ""
     start: str = ""
+    costates: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -63,7 +64,7 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
     """The options of a run line or call, checked; raises `InputError` with all that is wrong."""
     spans, scope = line.spans, line.scope
     wrong = [*unknown_options("optimize", KINDS, options, spans), *_missing(options, spans)]
-    wrong += list(_wrong_numbers(options, spans))
+    wrong += list(_wrong_values(options, spans))
     if wrong:
         raise InputError(wrong)
     goal = options.get("minimize", options.get("maximize"))
@@ -87,6 +88,7 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
         sample=float(options.get("sample", 0.0)),
         guess=options.get("guess", ""),
         start=options.get("from", ""),
+        costates=options.get("costates") == "yes",
     )
 
 
@@ -132,7 +134,7 @@ def _missing(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[P
         yield Problem("E423", "'minimize' and 'maximize' exclude each other", spans.get("maximize"))
 
 
-def _wrong_numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
+def _wrong_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     for name, least, most in (
         ("intervals", 1, 10000),
         ("points", 1, 5),
@@ -145,6 +147,8 @@ def _wrong_numbers(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iter
             yield Problem("E423", message, spans.get(name))
     if not 1e-10 <= options.get("rtol", DEFAULT_RTOL) <= 1.0:
         yield Problem("E423", "'rtol' must be between 1e-10 and 1", spans.get("rtol"), hint="rtol = 1e-4")
+    if (given := options.get("costates", "no")) not in ("yes", "no"):
+        yield Problem("E424", f"costates must be yes or no, not '{given}'", spans.get("costates"))
     if options.get("sample", 0.0) < 0.0:
         yield Problem("E423", "'sample' must be positive", spans.get("sample"))
 

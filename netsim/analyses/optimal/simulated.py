@@ -15,6 +15,7 @@ from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
 from netsim.network.values import parse_expression
+from netsim.results.samples import Signal
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
@@ -26,12 +27,12 @@ ROUGH = 1e-4
 """The tolerance of a run that only gives a guess."""
 
 
-def places_of(point: Point, structure: Structure) -> dict[str, int]:
-    """The names of states that are places of a point."""
+def places_of(point: Point, structure: Structure) -> dict[Signal, int]:
+    """The states that are places of a point."""
     finder, known = Finder(point.machine), dict(zip(*(each.tolist() for each in reversed(point.slots()))))
     names, _ = states_of(point.machine, structure)
     entries = [entry for name in names for entry, _ in finder.entries(name)]
-    return {entry.signal.name: known[entry.slot] for entry in entries if entry.slot in known}
+    return {entry.signal: known[entry.slot] for entry in entries if entry.slot in known}
 
 
 def unknowns_of(machine: Machine, inputs: Sequence[Actuator], network: Network) -> list[int]:

@@ -1,9 +1,9 @@
 """The units in which a problem's own numbers are of size 1.
 
 Nominal sizes are those of ordinary machines. A problem of other sizes is one in other units of length, mass, time,
-current, temperature ...: the factors 10^u_k of the base units k for which the stop, starts, bounds and parameters, each
-a value |v| of dimension d, come nearest to 1 (least squares of log10 |v| - d u). Problems within a few orders of
-magnitude keep the usual units.
+current, temperature ...: the factors 10^u_k of the base units k for which the stop, conditions and parameters, each a
+value |v| of dimension d, come nearest to 1 (least squares of log10 |v| - d u). A limit counts where sizes contradict
+it: 1e6 N that nothing comes near to say nothing. Problems within a few orders of magnitude keep the usual units.
 """
 
 from collections.abc import Iterator
@@ -22,17 +22,22 @@ USUAL = 2.5
 """Base units that differ by fewer decades stay as they are."""
 SLACK = 0.1
 """The weight of u = 0 beside one number of the problem."""
+ROUNDS = 10
+"""So often it is asked anew which limits the units contradict."""
 
 
 def own_units(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Array:
     """The decades u of the base units."""
-    found = [(abs(v), d.exponents) for v, d in _numbers(machine, options, wishes) if 0.0 < abs(v) < 1e100]
-    sizes = np.log10([value for value, _ in found])
-    matrix = np.array([exponents for _, exponents in found], float)
-    told = matrix.any(axis=1)
-    weight = np.vstack([matrix[told], np.sqrt(SLACK) * np.eye(matrix.shape[1])])
-    wanted = np.append(sizes[told], np.zeros(matrix.shape[1]))
-    decades = np.linalg.lstsq(weight, wanted)[0]
+    found = [(abs(v), d.exponents, side) for v, d, side in _numbers(machine, options, wishes) if 0.0 < abs(v) < 1e100]
+    found = [each for each in found if any(each[1])]
+    sizes = np.log10([value for value, _, _ in found])
+    matrix = np.array([exponents for _, exponents, _ in found], float).reshape(len(found), len(Dimension().exponents))
+    side = np.array([side for _, _, side in found])
+    counts, decades = side == 0, np.zeros(matrix.shape[1])
+    for _ in range(ROUNDS):
+        weight = np.vstack([matrix[counts], np.sqrt(SLACK) * np.eye(len(decades))])
+        decades = np.linalg.lstsq(weight, np.append(sizes[counts], 0.0 * decades))[0]
+        counts = (side == 0) | (side * (sizes - matrix @ decades) < 0.0)
     return decades if np.abs(decades).max() > USUAL else 0.0 * decades
 
 
@@ -66,15 +71,21 @@ def dimensions(machine: Machine) -> Array:
     return np.array([known[unit] for unit in units], float).reshape(system.n, len(Dimension().exponents))
 
 
-def _numbers(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[float, Dimension]]:
-    """What the problem says in numbers: the stop, bounds, parameters that are written (defaults may be 1e30)."""
-    for time in options.stop:
-        yield time, SECOND
-    for bound in (*wishes.limits, *wishes.begin, *wishes.end):
-        for value in (bound.low, bound.high):
-            yield value, wishes.dimensions[bound.watch]
+def _numbers(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[float, Dimension, int]]:
+    """What the problem says in numbers: the stop, bounds, parameters that are written (defaults may be 1e30); with 0
+    for a size, 1 where sizes are at most this, -1 where they are at least this."""
+    for bound, dimension in _bounds(options, wishes):
+        for value, inward in zip(bound, (-1, 1)):
+            yield value, dimension, 0 if bound[0] == bound[1] else inward * (1 if value > 0.0 else -1)
     for instance in machine.system.network.instances:
         known = machine.values.parameters(instance)
         for typed in (known[b.name] for b in instance.text.bindings if b.name in known):
             for value in np.ravel(typed.value):
-                yield float(value), typed.dimension or Dimension()
+                yield float(value), typed.dimension or Dimension(), 0
+
+
+def _bounds(options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[tuple[float, float], Dimension]]:
+    """The least and the largest value of the stop and of everything that is bounded."""
+    yield options.stop, SECOND
+    for bound in (*wishes.limits, *wishes.begin, *wishes.end):
+        yield (bound.low, bound.high), wishes.dimensions[bound.watch]

@@ -1,0 +1,66 @@
+"""Costates: what a little more of a state at an instant is worth, the derivative of the objective by it.
+
+The multipliers L_l of the relations sum_m D_lm z_m - h z'_l = 0 of an interval define the polynomial P of degree q - 1
+with P(c_l) = -L_l/w_l. At the interval's begin it has the costate with order 2 q - 1; at its end it jumps, as a
+discontinuous Galerkin method does that goes backward in time. With Legendre's polynomials on the interval,
+
+    P + (P_next(0) - P(1)) R,    R = (L_(q-1) + L_q)/2,    R(0) = 0, R(1) = 1,
+
+is continuous and errs by order q + 1 (C. Makridakis and R. Nochetto, A posteriori error analysis for higher order
+dissipative methods for evolution problems, Numerische Mathematik 104, 2006). The last interval takes the jump of the
+one before, by the ratio of their spans to the power q. Costates of a mechanism have no part along the gradients of its
+constraints: only ways that it can go have a price.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.polynomial.legendre import legval
+
+from netsim.analyses.optimal.program.radau import basis
+from netsim.analyses.optimal.program.solve import Solution
+from netsim.results.samples import Samples, Signal
+from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
+
+Array = np.ndarray
+
+
+def with_costates(samples: Samples, solution: Solution, states: Mapping[Signal, int], sign: float) -> Samples:
+    """Samples with a signal `costate.NAME` for every state (with its place in a point) that a relation differentiates;
+    `sign` is -1 where the objective is made largest."""
+    setting = solution.program.setting
+    found = sign * costates(solution, np.clip((samples.time - setting.early) / solution.stop, 0.0, 1.0))
+    row = {int(place): k for k, place in enumerate(setting.point.state_places)}
+    signals, series = list(samples.signals), [samples.values]
+    for state, place in states.items():
+        if place in row:
+            unit = _quotient(setting.wishes.unit, state.unit)
+            signals.append(Signal(f"costate.{state.name}", unit, f"objective by {state.name}"))
+            series.append(found[row[place], :, None])
+    return replace(samples, signals=tuple(signals), values=np.hstack(series))
+
+
+def costates(solution: Solution, fractions: Array) -> Array:
+    """The costates of all `state_places` of a point at fractions of the span: (states, fractions)."""
+    program, mesh, point = solution.program, solution.program.mesh, solution.program.setting.point
+    first, count = point.equations[-1], len(point.state_places)
+    rows = program.row_of[first : first + count, 1:]
+    multipliers = (solution.multipliers * solution.weight)[rows] / solution.weight[0]
+    inner = -multipliers.reshape(count, mesh.intervals, mesh.degree) / mesh.weights
+    begin, end = (inner @ basis(mesh.nodes, np.array([theta]))[0] for theta in (0.0, 1.0))
+    jump = np.zeros((count, mesh.intervals))
+    jump[:, :-1] = begin[:, 1:] - end[:, :-1]
+    if mesh.intervals > 1:
+        jump[:, -1] = jump[:, -2] * (mesh.spans[-1] / mesh.spans[-2]) ** mesh.degree
+    interval = np.clip(np.searchsorted(mesh.ends, fractions, side="right") - 1, 0, mesh.intervals - 1)
+    theta = (fractions - mesh.ends[interval]) / mesh.spans[interval]
+    halves = np.append(np.zeros(mesh.degree - 1), [0.5, 0.5])
+    smooth = np.einsum("stl,tl->st", inner[:, interval], basis(mesh.nodes, theta))
+    return smooth + jump[:, interval] * legval(2.0 * theta - 1.0, halves)
+
+
+def _quotient(above: str, below: str) -> str:
+    """The unit of one quantity by another."""
+    one, other = (parse_unit(unit).dimension if unit else NO_DIMENSION for unit in (above, below))
+    return "" if (one / other).is_none else format_dimension(one / other)
