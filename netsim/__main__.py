@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
-from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
+from netsim.commands.interrupting import interrupted_status, interruptible, interruption, is_interrupted
 
 
 def console() -> NoReturn:
@@ -18,7 +18,7 @@ def console() -> NoReturn:
 
             status = command()
         except KeyboardInterrupt:
-            print("interrupted: nothing was written", file=sys.stderr)
+            print(interruption(), file=sys.stderr)
             status = interrupted_status()
         if is_interrupted():  # Python would end by SIGINT itself where a C function has seen the exception
             sys.stdout.flush()

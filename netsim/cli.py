@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from netsim import __version__
 from netsim.commands.completing import candidates
-from netsim.commands.interrupting import interrupted_status, interruptible, is_interrupted
+from netsim.commands.interrupting import interrupted_status, interruptible, interruption, is_interrupted
 from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
 from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
 from netsim.commands.running import inverse_command, optimize_command, run_command, sweep_command
@@ -41,12 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with interruptible(), paused(), given[0], given[1]:
             status = chosen.command(chosen)
         sys.stdout.flush()
+        if status == FINE and is_interrupted():  # swallowed on the way
+            say(interruption())
+            return interrupted_status()
         return status
     except NetsimError as error:
         complain(error.problems)
         return error.exit_status
     except KeyboardInterrupt:
-        say("interrupted: nothing was written")
+        say(interruption())
         return interrupted_status()
     except BrokenPipeError:  # `netsim list | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except Exception as wrong:
         if is_interrupted():
-            say("interrupted: nothing was written")
+            say(interruption())
             return interrupted_status()
         if os.environ.get("NETSIM_DEBUG") == "1":
             raise

@@ -55,8 +55,8 @@ ROOMS = {
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
     "recursion.runge_kutta",
-    "results": "progress samples partial.container partial.rows partial.recording partial.reading earlier files series trajectories selection "
-    "over_frequency.figures measures claims rates listing over_frequency.curves "
+    "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
+    "selection over_frequency.figures measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_cases.pictures plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from netsim.commands.interrupting import note_files
 from netsim.commands.running import load_model
 from netsim.commands.telling import FINE, MISTAKE, complain
 from netsim.text.errors import InputError, Problem
@@ -47,6 +48,7 @@ def show_command(chosen: argparse.Namespace) -> int:
         if chosen.stage != "network":
             message = f"only the network can be drawn, not the stage '{chosen.stage}'"
             raise InputError(Problem("E423", message, hint="omit --stage, or omit -o"))
+        note_files()
         print(f"wrote {draw_network(model, chosen.output)}")
         return FINE
     print(show_stage(model, chosen.stage), end="")

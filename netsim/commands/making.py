@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from netsim.commands.interrupting import note_files
 from netsim.commands.telling import FINE, say
 from netsim.text.errors import InputError, Problem
 
@@ -43,6 +44,7 @@ def plot_command(chosen: argparse.Namespace) -> int:
     from netsim.results.plots import plot
     from netsim.text.parse import parse
 
+    note_files()
     runs = samples_of(chosen.result)
     for each in (run for run in runs if not run.finished):
         say(f"'{chosen.result}' is a partial result: {each.message or 'its run did not finish'}")
@@ -55,6 +57,7 @@ def plot_command(chosen: argparse.Namespace) -> int:
 def new_command(chosen: argparse.Namespace) -> int:
     """`netsim new`: the netlist that the README begins with."""
     from netsim.library.files import models_folder
+    from netsim.results.files import written
 
     if not Path(chosen.name).name:
         raise InputError(Problem("E431", f"'{chosen.name}' is no name of a file", hint="netsim new first.net"))
@@ -62,10 +65,8 @@ def new_command(chosen: argparse.Namespace) -> int:
     if path.exists():
         raise InputError(Problem("E431", f"'{path}' is there already", hint="choose another name"))
     text = (models_folder() / "two_masses.net").read_text(encoding="utf-8")
-    try:
-        path.write_text(text.replace("models/two_masses.net", str(path), 1), encoding="utf-8")
-    except OSError as wrong:
-        raise InputError(Problem("E431", f"'{path}' cannot be written: {wrong.strerror}")) from None
+    text = text.replace("models/two_masses.net", str(path), 1)
+    written(path, lambda place: place.write_text(text, encoding="utf-8"))
     print(f"wrote {path}: run it with netsim run {path}")
     return FINE
 

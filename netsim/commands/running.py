@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from netsim.commands.interrupting import interrupted_status, is_interrupted
+from netsim.commands.interrupting import heeding, interrupted_status, is_interrupted, note_files
 from netsim.commands.telling import FAILED, FINE, complain, say
 from netsim.text.collecting import resumed
 from netsim.text.errors import InputError, NetsimError, Problem
@@ -46,9 +46,7 @@ def run_command(
     from netsim.analyses.analysis import with_options
     from netsim.api import ANALYSES
     from netsim.library.files import find_netlist
-    from netsim.output.summary import summary, summary_json
-    from netsim.results.files import check_target, write
-    from netsim.results.progress import progress_on
+    from netsim.results.files import check_target
 
     file = find_netlist(chosen.file)
     name = "stdin" if chosen.file == STDIN else file.stem or "netlist"
@@ -63,9 +61,22 @@ def run_command(
         from netsim.output.scenes import moving_signals
 
         beside = moving_signals(model)
-    recording = _recording(chosen, target, whole=bool(beside) or picture is not None)
+    with _recording(chosen, target, whole=bool(beside) or picture is not None) as recording:
+        return _carried_out(chosen, model, beside, recording, target, picture)
+
+
+def _carried_out(
+    chosen: argparse.Namespace, model: "Model", beside: list[Any], recording: "Recording", target: Path,
+    picture: Path | None,
+) -> int:  # fmt: skip
+    """Run, write, draw and tell; the exit status."""
+    from netsim.output.summary import summary, summary_json
+    from netsim.results.files import write
+    from netsim.results.progress import progress_on
+
     with resumed(), nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
-        runs = model.samples({}, progress, beside, recording)
+        runs = model.samples({}, heeding(progress), beside, recording)
+    note_files()
     try:
         files = write(runs, target)
     except NetsimError as full:
@@ -74,6 +85,10 @@ def run_command(
         if recording.kept:
             _say_kept(recording)
         return full.exit_status
+    except KeyboardInterrupt:
+        if recording.kept:
+            _say_kept(recording)
+        raise
     kept = _ended_from_outside(runs[-1]) and recording.kept
     if not kept:
         recording.finish()
@@ -202,5 +217,6 @@ def _verdict(runs: "Sequence[Samples]", written: bool = True) -> int:
     if failure is not None:
         complain([failure])
     if written:
-        say(("" if failure else f"{last.message}: ") + "the result files contain the samples up to this time")
+        what = "the cases that are done" if last.axis == "case" else "the samples up to this time"
+        say(("" if failure else f"{last.message}: ") + f"the result files contain {what}")
     return FAILED if failure else interrupted_status()

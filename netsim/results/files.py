@@ -23,6 +23,8 @@ from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 
 QUADRATURE = " (quadrature)"
+completed: list[Callable[[Path], Any]] = []
+"""Who is told of every file that is complete."""
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
 
 
@@ -196,6 +198,8 @@ def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link that somebody laid there
         write_to(temporary)
         os.replace(temporary, path)
+        for told in completed:
+            told(path)
     except OSError as wrong:
         problem = Problem("E431", f"'{path}' cannot be written: {wrong.strerror or wrong}")
         raise (DiskFull if wrong.errno in DISK_FULL else InputError)(problem) from None

@@ -164,7 +164,7 @@ def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, mo
     for name, each in whole.table.data_vars.items():
         assert np.array_equal(again.table[name].values, each.values, equal_nan=each.values.dtype.kind == "f"), name
     other = replace(lag, network=replace(lag.network, runs=(replace(line, options=line.options[:-1]),)))
-    with pytest.raises(InputError, match="of a sweep with another"):
+    with pytest.raises(InputError, match="of a sweep with other values of parameters"):
         other.with_params(U=4.0).samples(recording=Recording(folder, resume=True))
 
 

@@ -23,6 +23,7 @@ SMALL = {
     "chain": {"sizes": {2: 40, 4: 40}, "compared": (2,), "steps_compared": 40},
     "cmos": {"tolerances": {"radau": (1e-2,)}, "reltols": (1e-3,), "finest": 1e-2},
     "integrators": {"sections": 20, "repeats": 1, "few": True},
+    "interruptions": {"count": 1, "commands": ("list",)},
     "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1},
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},

@@ -136,7 +136,7 @@ def test_resuming_what_is_not_there_or_another_run_is_refused(folder, capsys, be
     stored(process, folder / "a.csv.part")
     process.terminate()
     process.communicate()
-    for change, told in (("--rtol=1e-4", "another set of options"), ("--stop=5", "another set of options")):
+    for change, told in (("--rtol=1e-4", "with other options"), ("--stop=5", "with other options")):
         assert cli.main(["run", "endless.net", "-o", "a.csv", "--resume", change]) == 2
         assert told in capsys.readouterr().err
     (folder / "endless.net").write_text(ENDLESS.replace("100 Ohm", "101 Ohm"))
@@ -149,3 +149,42 @@ def test_seconds_between_states_are_checked(folder, capsys, seconds):
     with pytest.raises(SystemExit) as ended:
         cli.main(["run", "rectifier.net", f"--checkpoint={seconds}"])
     assert ended.value.code == 2 and "no number of seconds" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+def test_a_result_that_another_process_is_writing_is_refused(folder, capsys, begun, more):
+    process = begun("endless.net", "-o", "a.csv", "--checkpoint", OFTEN)
+    stored(process, folder / "a.csv.part")
+    assert cli.main(["run", "endless.net", "-o", "a.csv", *more]) == 2
+    told = capsys.readouterr().err
+    assert "E446 another process is writing the same result: it holds 'a.csv.part'" in told and "with -o" in told
+    assert process.poll() is None
+    process.kill()  # which leaves no lock
+    process.wait()
+    assert cli.main(["run", "rectifier.net", "-o", "a.csv", "--quiet"]) == 0
+    assert not (folder / "a.csv.part").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_of_two_runs_that_begin_at_once_one_is_refused(folder, begun):
+    """Neither folder was there when they began."""
+    both = [begun("endless.net", "-o", "a.csv", "--checkpoint", "0.3") for _ in range(2)]
+    until = time.monotonic() + 60.0
+    while all(process.poll() is None for process in both) and time.monotonic() < until:
+        time.sleep(0.01)
+    (refused,) = [process for process in both if process.poll() is not None]
+    (other,) = [process for process in both if process is not refused]
+    assert refused.returncode == 2 and "E446" in refused.communicate()[1]
+    stored(other, folder / "a.csv.part")
+    other.terminate()
+    other.communicate(timeout=60)
+    assert other.returncode == 143 and np.isfinite(read(folder / "a.csv")["b.v"].values).all()
+
+
+def test_short_runs_at_once_leave_one_whole_result(folder, begun):
+    (folder / "short.net").write_text(RECTIFIER.replace("stop = 4 s", "stop = 0.2 s"))
+    both = [begun("short.net", "-o", "a.csv") for _ in range(3)]
+    assert [process.wait(60) for process in both] == [0, 0, 0]
+    assert read(folder / "a.csv").sizes["time"] == 201
+    assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "endless.net", "rectifier.net", "short.net"]

@@ -97,7 +97,7 @@ def test_a_state_of_another_run_or_damaged_is_refused(tmp_path):
     log.add(np.zeros((2, 6)))
     log.save({"n": 7})
     assert log_of(folder, resume=True).tree == {"n": 7}
-    with pytest.raises(InputError, match="another version"):
+    with pytest.raises(InputError, match="of version 1, and this is version 2"):
         log_of(folder, version="2", resume=True)
     rows = folder / "1.rows"
     os.truncate(rows, rows.stat().st_size - 1)

@@ -28,7 +28,7 @@ from netsim.analyses.sensitivity.sensitivity import differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
 from netsim.network.given import written_starts
 from netsim.network.network import Network
-from netsim.results.files import read
+from netsim.results.files import read, written
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
 from netsim.text.columns import counted
@@ -229,8 +229,8 @@ def run(task: Task, options: FitOptions) -> Samples:
     residuals, jacobian = work.evaluate(best.x)
     figures, notes, doubts = _judged(task, options, best.x, residuals, jacobian)
     if options.write:
-        written = fitted_text(task.network, dict(zip((r.name for r in ranges), best.x.tolist())))
-        Path(options.write).write_text(written, encoding="utf-8")
+        text = fitted_text(task.network, dict(zip((r.name for r in ranges), best.x.tolist())))
+        written(Path(options.write), lambda place: place.write_text(text, encoding="utf-8"))
     first = experiments[0]
     shown = work.signals(best.x)[0][0]
     names = [show_expression(each) for each in options.signals]

@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.analyses.many.one_case import Outcome
 from netsim.results.partial.container import read_tree, settle_folder, write_tree
-from netsim.results.partial.recording import NOT_RESUMED, Recording
+from netsim.results.partial.recording import NOT_RESUMED, Recording, difference
 from netsim.results.partial.rows import Rows
 from netsim.results.samples import Figure, Signal
 from netsim.text.errors import InputError, Problem
@@ -93,9 +93,8 @@ class Journal:
             tree = read_tree(self.state)
         except (OSError, ValueError, KeyError) as wrong:
             raise self._refusal(f"'{self.state}' cannot be read: {wrong}") from None
-        for name, value in self.identity.items():
-            if tree["identity"].get(name) != value:
-                raise self._refusal(f"'{self.state}' is of a sweep with another {name}")
+        if differs := difference(tree["identity"], self.identity):
+            raise self._refusal(f"'{self.state}' is of a sweep {differs}")
         self.about = {name: tree[name] for name in ("figures", "signals", "instants")}
         self.messages, self.rows = dict(tree["messages"]), Rows(self.rows.path, self._width())
         if self.rows.count < tree["rows"]:

@@ -11,12 +11,15 @@ import json
 import shutil
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from netsim.results.partial.claim import Claim
 from netsim.results.partial.container import read_tree, settle_folder, write_tree
 from netsim.results.partial.rows import Rows
 from netsim.results.samples import Signal
@@ -39,6 +42,23 @@ class DiskFull(SimulationError):
     """The disk takes no more."""
 
 
+WITH = {
+    "netlist": "with another netlist",
+    "network": "with another network: a count, or a file that is included, has changed",
+    "parameters": "with other values of parameters, here, in files that are included, or in tables",
+    "options": "with other options",
+    "signals": "that samples other signals",
+}
+"""What tells runs apart beside the version, and how that is said."""
+
+
+def difference(former: Mapping[str, str], identity: Mapping[str, str]) -> str:
+    """How another run differs from this one, '' where it is the same."""
+    if former["version"] != identity["version"]:
+        return f"of version {former['version']}, and this is version {identity['version']}"
+    return next((WITH[name] for name, value in identity.items() if former.get(name) != value), "")
+
+
 def part_of(target: Path) -> Path:
     """The folder beside a result."""
     return target.with_name(f"{target.name}.part")
@@ -47,7 +67,8 @@ def part_of(target: Path) -> Path:
 @dataclass(eq=False)
 class Recording:
     """The folder of a command: its runs over time count from 1. `resume`: continue from what is there;
-    `whole`: somebody needs the whole result in memory; `is_interrupted`: whether the run has to end."""
+    `whole`: somebody needs the whole result in memory; `is_interrupted`: whether the run has to end. As a
+    context it holds the folder against other processes. Raises `InputError` where there is nothing to resume (E443)."""
 
     folder: Path
     resume: bool = False
@@ -58,9 +79,20 @@ class Recording:
     runs: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._claim = Claim(self.folder)
         if self.resume and not any(self.folder.glob("*.state")):
             hint = "run without --resume: the run ended before its first state was written, or its result is complete"
             raise InputError(Problem(NOT_RESUMED, f"there is no run to resume in '{self.folder}'", hint=hint))
+
+    def __enter__(self) -> "Recording":
+        """Raises `InputError` (E446) where another process holds the folder."""
+        self._claim.hold()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, wrong: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._claim.release()
 
     def log(self, identity: Mapping[str, str], signals: Sequence[Signal], shown: int, traced: int) -> "Log":
         """The log of the next run: it samples these signals, the first ones `shown`, and so many for measures.
@@ -70,21 +102,26 @@ class Recording:
         return found
 
     def made(self) -> Path:
-        """The folder, empty unless it is gone on from or one of its runs has begun."""
-        if self.folder.is_dir() and not (self.resume or self.kept):
-            shutil.rmtree(self.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """The folder, empty unless it is gone on from or one of its runs has begun; raises `InputError` (E446) where
+        another process has begun to use it."""
+        self._claim.make()
+        if not (self.resume or self.kept):
+            for path in self.folder.iterdir():
+                path.unlink()
         return self.folder
 
     def full(self, wrong: OSError, last: str) -> DiskFull:
         """What a user is told where a block cannot be written."""
         message = f"'{self.folder}' cannot be written: {wrong.strerror or wrong}{last}"
-        return DiskFull(Problem(DISK, message, hint="make room, then go on with the same options and --resume"))
+        room = "make room, then go on with the same options and --resume"
+        return DiskFull(Problem(DISK, message, hint=room if wrong.errno in DISK_FULL else ""))
 
     def finish(self) -> None:
-        """The result is written: nothing stays."""
-        if self.runs:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        """The result is written: nothing stays, but for what another process has there."""
+        with suppress(InputError):
+            self._claim.take()
+            if self.runs:
+                shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
     def kept(self) -> bool:
@@ -128,14 +165,12 @@ class Log:
             tree = read_tree(path)
         except (OSError, ValueError, KeyError) as wrong:
             raise self.refusal(f"'{path}' cannot be read: {wrong}") from None
-        for name, value in self.identity.items():
-            if tree["identity"].get(name) != value:
-                raise self.refusal(f"'{path}' is of a run with another {name}")
-        rows, traced = tree["rows"]
-        if self.rows.count < rows or self.trace.count < traced:
-            raise self.refusal(f"'{self.rows.path}' is shorter than its state says")
-        self.rows.shorten(rows)
-        self.trace.shorten(traced)
+        if differs := difference(tree["identity"], self.identity):
+            raise self.refusal(f"'{path}' is of a run {differs}")
+        for each, count in zip((self.rows, self.trace), tree["rows"]):
+            if each.count < count:
+                raise self.refusal(f"'{each.path}' is shorter than its state says")
+            each.shorten(count)
         self.is_begun = True
         return tree["state"]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from netsim.core.loop.control import GRID, ROW, TRACED
 from netsim.equations.machine import Machine
+from netsim.network.network import Instance
 from netsim.results.partial.recording import Log
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.retreat import Retreat
@@ -22,18 +23,24 @@ FULL = 0.5
 def identity_of(
     machine: Machine, options: TransientOptions, g: Array, names: list[str], version: str
 ) -> dict[str, str]:
-    """What tells a run apart from others, part by part: a state serves the same run alone."""
-    problem, programs = machine.problem, [call.program.digest for calls in machine.calls.values() for call in calls]
+    """What tells a run apart from others, part by part (recording.WITH): a state serves the same run alone."""
+    problem, network = machine.problem, machine.system.network
+    programs = [call.program.digest for calls in machine.calls.values() for call in calls]
     parameters = [np.ascontiguousarray(array).tobytes() for array in machine.parameters.values()]
     tables = [problem.table_breaks.tobytes(), problem.table_coefficients.tobytes(), problem.table_outside.tobytes()]
     return {
         "version": version,
-        "netlist": _digest([machine.system.network.text.encode()]),
-        "network (a file that it includes has changed)": _digest([problem.sizes.tobytes(), "".join(programs).encode()]),
-        "set of parameters": _digest([*parameters, *tables, problem.buffer.length.tobytes(), g.tobytes()]),
-        "set of options": repr(options),
-        "set of signals": _digest([repr(names).encode()]),
+        "netlist": _digest([network.text.encode()]),
+        "network": _digest([problem.sizes.tobytes(), "".join(programs).encode(), *map(_placed, network.instances)]),
+        "parameters": _digest([*parameters, *tables, problem.buffer.length.tobytes(), g.tobytes()]),
+        "options": repr(options),
+        "signals": _digest([repr(names).encode()]),
     }
+
+
+def _placed(instance: Instance) -> bytes:
+    """An element and its nodes."""
+    return repr((instance.name, instance.component.name, instance.nodes)).encode()
 
 
 def _digest(parts: list[bytes]) -> str:

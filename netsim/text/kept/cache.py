@@ -79,17 +79,19 @@ def touch(path: Path) -> None:
 
 def write_atomically(path: Path, content: bytes) -> bool:
     """Write through a temporary file and a rename, so that a reader never sees half a file; False where it failed."""
-    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    except OSError:
+        return False
+    try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
         os.replace(temporary, path)
     except OSError:
-        if temporary is not None:
-            with suppress(OSError):
-                os.unlink(temporary)
         return False
+    finally:  # also where the process is told to end
+        with suppress(OSError):
+            os.unlink(temporary)
     return True
 
 
