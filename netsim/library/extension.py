@@ -8,14 +8,16 @@ other line is added.
 What a component `dissipates` is an output of it, `loss`, so that a heat flow can be bound to it. A component that uses
 the name for something else keeps that; one that extends another and dissipates 0 W keeps the loss of its base, because
 it passes that on to a terminal.
+
+`model M extends B` has the params, counts and lets of B, which may declare nothing else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from netsim.text.errors import Problem, nearest
-from netsim.text.syntax import ComponentDef, Name, Number, Output
+from netsim.text.syntax import ComponentDef, Count, Let, ModelDef, Name, Number, Output, Param
 
 _DECLARED = ("params", "counts", "inputs", "lets", "variables", "discretes")
 _KEYS: Mapping[str, Callable[[Any], Any]] = {
@@ -31,6 +33,8 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 }
 """What an own line must share with an inherited one to replace it."""
 _SINGLE = ("kinetic", "potential", "stores", "dissipates", "singular")
+_OF_MODELS = ("name", "params", "counts", "lets", "doc", "bases", "is_partial", "span")
+"""What there may be in a component that a model extends."""
 LOSS = "loss"
 
 
@@ -69,14 +73,8 @@ def extended(
 
     def known(base: Name, own: ComponentDef) -> bool:
         name = base.parts[0].text
-        if name in models:
-            hint = "a model takes part as an element: NAME TYPE (NODES)"
-            problems.append(
-                Problem("E255", f"'{name}' is a model, and only components can be extended", base.span, hint=hint)
-            )
-        elif name not in definitions:
-            hint = homes(name) or nearest(name, definitions) or "is a `use` line missing?"
-            problems.append(Problem("E255", f"no component is called '{name}'", base.span, hint=hint))
+        if problem := _no_component(base, definitions, models, homes):
+            problems.append(problem)
         elif name in open_ones:
             around = " extends ".join([*open_ones[open_ones.index(name) :], name])
             problems.append(
@@ -89,6 +87,50 @@ def extended(
         return False
 
     return {name: whole(name) for name in definitions}
+
+
+def _no_component(
+    base: Name, definitions: Mapping[str, Any], models: Mapping[str, Any], homes: Callable[[str], str]
+) -> Problem | None:
+    """What is wrong with the name of a base that is no component's."""
+    name = base.parts[0].text
+    if name in models:
+        hint = "a model takes part as an element: NAME TYPE (NODES)"
+        return Problem("E255", f"'{name}' is a model, and only components can be extended", base.span, hint=hint)
+    if name not in definitions:
+        hint = homes(name) or nearest(name, definitions) or "is a `use` line missing?"
+        return Problem("E255", f"no component is called '{name}'", base.span, hint=hint)
+    return None
+
+
+def extended_models(
+    models: Mapping[str, ModelDef],
+    components: Mapping[str, ComponentDef],
+    problems: list[Problem],
+    homes: Callable[[str], str],
+) -> dict[str, ModelDef]:
+    """Every model with the params, counts and lets of its bases before its own lines, which replace those of their
+    names; mistakes go to `problems`."""
+
+    def whole(model: ModelDef) -> ModelDef:
+        mine = {line.name for line in model.body if isinstance(line, Param | Count | Let)}
+        inherited: dict[str, Param | Count | Let] = {}
+        for base in model.bases:
+            if problem := _no_component(base, components, models, homes):
+                problems.append(problem)
+                continue
+            found = components[base.parts[0].text]
+            if any(getattr(found, each.name) != each.default for each in fields(found) if each.name not in _OF_MODELS):
+                message = f"a model extends what declares params, counts and lets alone, and '{found.name}' has more"
+                hint = "let an element of the model be of this type"
+                problems.append(Problem("E255", message, base.span, hint=hint))
+                continue
+            lines: tuple[Param | Count | Let, ...] = (*found.counts, *found.params, *found.lets)
+            inherited |= {line.name: line for line in lines}
+        kept = (line for name, line in inherited.items() if name not in mine)
+        return replace(model, body=(*kept, *model.body), bases=())
+
+    return {name: whole(model) if model.bases else model for name, model in models.items()}
 
 
 def _merged(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Problem]) -> ComponentDef:

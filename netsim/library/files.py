@@ -12,7 +12,7 @@ from netsim.library.checks import check
 from netsim.library.component import SIGNAL, Component
 from netsim.library.components import Components
 from netsim.library.domains import check_domain
-from netsim.library.extension import extended
+from netsim.library.extension import extended, extended_models
 from netsim.library.formats import format_of
 from netsim.library.functions import Functions, check_functions
 from netsim.library.places import exists, is_file, names_in, own_folders, own_roots, roots_of, texts_in
@@ -229,6 +229,7 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
         (notes if problem.is_note else problems).append(problem)
     known = Functions(functions)
     whole = extended(components, problems, models, homes)
+    models = extended_models(models, whole, problems, homes)
     problems += check_functions(known)
     if problems:
         raise InputError(problems)

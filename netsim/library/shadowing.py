@@ -38,5 +38,7 @@ def told(shadows: Iterable[tuple[Type, Type]], types: Iterable[Type], folder: Pa
 def _made_of(each: Type) -> set[str]:
     """Names of the types that a type extends, contains or brings with it."""
     if isinstance(each, ModelDef):
-        return {statement.type for statement in each.body if isinstance(statement, Instance)}
-    return {base.parts[0].text for base in each.bases} | {one.instance.type for one in each.company}
+        inside = {statement.type for statement in each.body if isinstance(statement, Instance)}
+    else:
+        inside = {one.instance.type for one in each.company}
+    return inside | {base.parts[0].text for base in each.bases}

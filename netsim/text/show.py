@@ -163,8 +163,7 @@ def _when(when: syntax.When) -> str:
 
 @show_statement.register
 def _(statement: syntax.ModelDef) -> str:
-    headline = _joined("model", statement.name, _terminals(statement.terminals), _doc(statement.doc))
-    return _block(headline, (show_statement(inner) for inner in statement.body))
+    return _block(_headline("model", statement), (show_statement(inner) for inner in statement.body))
 
 
 @show_statement.register
@@ -186,12 +185,13 @@ def _domain_lines(domain: syntax.DomainDef) -> Iterator[str]:
 
 @show_statement.register
 def _(statement: syntax.ComponentDef) -> str:
-    bases = ", ".join(show_name(base) for base in statement.bases)
     word = "partial component" if statement.is_partial else "component"
-    headline = _joined(
-        word, statement.name, _terminals(statement.terminals), bases and f"extends {bases}", _doc(statement.doc)
-    )
-    return _block(headline, _component_lines(statement))
+    return _block(_headline(word, statement), _component_lines(statement))
+
+
+def _headline(word: str, type_: syntax.ComponentDef | syntax.ModelDef) -> str:
+    bases = ", ".join(show_name(base) for base in type_.bases)
+    return _joined(word, type_.name, _terminals(type_.terminals), bases and f"extends {bases}", _doc(type_.doc))
 
 
 @show_statement.register

@@ -353,12 +353,14 @@ class ComponentDef(Spanned):
 
 @dataclass(frozen=True)
 class ModelDef(Spanned):
-    """`model leg (base, plate : spatial) ... end`: a subnetwork with typed terminals and its own params."""
+    """`model leg (base, plate : spatial) ... end`: a subnetwork with typed terminals and its own params, and with those
+    of its `bases`."""
 
     name: str
     terminals: tuple[Terminal, ...] = ()
     body: "tuple[Statement, ...]" = ()
     doc: str = ""
+    bases: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True)

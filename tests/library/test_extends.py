@@ -91,6 +91,9 @@ def test_the_extended_component_runs():
         ("component bad extends two_pole\nend\ncomponent mine extends bad\nend\n", "E257", "has mistakes of its own"),
         ("r1 two_pole (a, ground)\n", "E258", "can only be extended"),
         ("component mine extends\nend\n", "E114", ""),
+        ("model mine (a : electrical) extends two_poles\nend\n", "E255", "no component is called 'two_poles'"),
+        ("model mine (a : electrical) extends transmission_line\nend\n", "E255", "is a model"),
+        ("model mine (a : electrical) extends two_pole\nend\n", "E255", "'two_pole' has more"),
     ],
 )
 def test_message(text, code, words):
@@ -98,6 +101,29 @@ def test_message(text, code, words):
         netsim.load(BASE + text)
     found = error.value.problems
     assert any(p.code == code and words in p.message and p.span.line >= 12 for p in found), str(error.value)
+
+
+WIRES = """
+partial component wire "its section and material"
+  count  n = 2               "wires"
+  param  A : m2 > 0 = 1 mm2  "section"
+  param  rho : Ohm.m = 17e-9 Ohm.m
+  let    per_length = rho/(n*A)
+end
+model cable (a, b : electrical) extends wire "by its length"
+  param  l : m > 0
+  param  rho : Ohm.m = 28e-9 Ohm.m "of aluminium"
+  r  resistor  (a, b)  R = per_length*l
+end
+"""
+
+
+def test_a_model_has_the_declarations_of_its_base():
+    text = BASE + WIRES + "v1 voltage (a, ground) v = 1 V\nc1 cable (a, ground) l = 10 m, n = 4\nrun transient(stop = 1 s, step = 1 s)\nsave c1.r.i\n"
+    assert float(netsim.load(text).run()["c1.r.i"][-1]) == pytest.approx(4e-6 / 28e-8, rel=1e-12)
+    shown = describe(collect(parse(BASE + WIRES)), "cable")
+    assert "extends" not in shown and shown.count("of aluminium") == 2 and "17e-9" not in shown
+    assert parse(show(parse(BASE + WIRES))) == parse(BASE + WIRES)
 
 
 def test_hints():

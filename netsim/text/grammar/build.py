@@ -298,7 +298,8 @@ class Builder:
         return tuple(self.word([part]) for part in parts if part is not None and part.type == "NAME")
 
     def model_head(self, parts: Parts) -> ModelDef:
-        return ModelDef(parts[1].text, parts[2], doc=parts[3], span=self.over(parts[0], parts[1]))
+        word, name, terminals, bases, doc = parts
+        return ModelDef(name.text, terminals, doc=doc, bases=bases, span=self.over(word, name))
 
     def terminal(self, parts: Parts) -> Terminal:
         direction, name, _, domain = parts

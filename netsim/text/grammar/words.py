@@ -60,12 +60,12 @@ def word_type(word: str, tokens: Sequence[Token], in_bracket: bool, mode: str, t
         return word.upper()
     if not tokens:
         return word.upper() if _begins_line(word, mode, text, rest) else "NAME"
-    heads = first in ("COMPONENT", "PARTIAL")
+    heads = first in ("COMPONENT", "PARTIAL", "MODEL")
     if (
         (word == "reinit" and first == "WHEN" and last in ("COLON", "SEMICOLON"))
         or (word == "nominal" and last == "UNIT" and first in DECLARES_UNIT)
         or (word == "extends" and heads and last in ("NAME", "RPAR") and not in_bracket)
-        or (word == "out" and (heads or first == "MODEL") and _ANOTHER_WORD.match(text, rest))
+        or (word == "out" and heads and _ANOTHER_WORD.match(text, rest))
     ):
         return word.upper()
     return "NAME"
