@@ -21,7 +21,7 @@ ROOMS = {
     "text": "registry collecting kept.cache kept.trees columns errors limits roots "
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions "
-    "expressions.literals expressions.typed grammar.words grammar.scan grammar.build grammar.flat grammar.grammar "
+    "expressions.literals expressions.typed grammar.words grammar.scan grammar.build_expressions grammar.build grammar.flat grammar.grammar "
     "grammar.explain parse kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
@@ -103,8 +103,7 @@ LONG: dict[str, int] = {
     "output/animate.py": 353,
     "simulate/events/events.py": 354,
     "structure/time_events.py": 427,
-    "text/grammar/build.py": 379,
-    "text/syntax.py": 387,
+    "text/syntax.py": 371,
 }
 """Files that are longer than they should be, and may only become shorter."""
 

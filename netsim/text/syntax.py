@@ -6,38 +6,20 @@ Spans are excluded from equality, so that `parse(show(tree)) == tree` can be ass
 from dataclasses import dataclass, field
 
 from netsim.text.errors import Problem
-from netsim.text.terms import (
-    NOWHERE,
-    Argument,
-    Binary,
-    Call,
-    Conditional,
-    Expr,
-    Name,
-    Noise,
-    Number,
-    Part,
-    Spanned,
-    String,
-    Unary,
-    Vector,
-)
-
-__all__ = [
-    "NOWHERE",
-    "Argument",
-    "Binary",
-    "Call",
-    "Conditional",
-    "Expr",
-    "Name",
-    "Number",
-    "Part",
-    "Spanned",
-    "String",
-    "Unary",
-    "Vector",
-]
+from netsim.text.terms import NOWHERE as NOWHERE
+from netsim.text.terms import Argument as Argument
+from netsim.text.terms import Binary as Binary
+from netsim.text.terms import Call as Call
+from netsim.text.terms import Conditional as Conditional
+from netsim.text.terms import Expr as Expr
+from netsim.text.terms import Name as Name
+from netsim.text.terms import Noise as Noise
+from netsim.text.terms import Number as Number
+from netsim.text.terms import Part as Part
+from netsim.text.terms import Spanned as Spanned
+from netsim.text.terms import String as String
+from netsim.text.terms import Unary as Unary
+from netsim.text.terms import Vector as Vector
 
 # ------------------------------------------------------------------------------------ statements of a netlist
 
