@@ -11,6 +11,7 @@ import chain
 import cmos
 import integrators
 import ladder
+import many
 import memory
 import newmark
 import optimal
@@ -24,6 +25,7 @@ import tripod
 TOPICS = (
     startup,
     repeat,
+    many,
     building,
     memory,
     ladder,

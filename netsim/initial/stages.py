@@ -206,12 +206,12 @@ def _step_by_step(
         if len(turns):
             recharted(stages.machine.system, g)
         values = partials_in(stages, g)
-        jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
+        jacobian = stage_jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         if not round_ and (bare := without_derivative(jacobian)).any():
             g[places[bare]] += 1.0 / np.maximum(size[bare], 1e-300)  # sqrt(u), 1/u where u begins at 0
             r = stage_residuals(stages, g, k, active_e, rows)
             norm, values = _norm(r), partials_in(stages, g)
-            jacobian = _jacobian(stages, values, k, active_e, active_v, rows, freed, g)
+            jacobian = stage_jacobian(stages, values, k, active_e, active_v, rows, freed, g)
         refuse_infinite(stages.machine, g, r, jacobian.data)
         metric = partial(_metric, stages, values, active_v, orders, size, mass_metric)
         step = least_change(jacobian, r, metric, square, np.asarray(soft), pivots)
@@ -236,7 +236,7 @@ def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
     o = stages.offsets
     equations, variables = stage_equations(o, k), stage_variables(o, k)
     values = partials_in(stages, g)
-    return _jacobian(stages, values, k, equations, variables, (), (), g), equations, variables
+    return stage_jacobian(stages, values, k, equations, variables, (), (), g), equations, variables
 
 
 def stage_equations(o: Offsets, k: int) -> Array:
@@ -288,7 +288,7 @@ def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
     return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
 
 
-def _jacobian(
+def stage_jacobian(
     stages: Stages,
     values: Array,
     k: int,
@@ -298,6 +298,8 @@ def _jacobian(
     freed: Sequence[int],
     g: Array,
 ) -> Any:
+    """Derivatives of a stage's equations, then rows, by its variables, then freed rates; `values` are the partials at
+    g."""
     from scipy.sparse import csc_matrix
 
     s, o = stages.signature, stages.offsets

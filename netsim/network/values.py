@@ -6,7 +6,7 @@ Nothing here touches the structure: `parameter_values(network, {"stiffness": 300
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,13 @@ class Values:
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     inputs: frozenset[str] = frozenset()
+
+    def changed(self, name: str, value: Expr) -> "Values":
+        """These with another value of a parameter on which no place in space depends: what cannot read it stays."""
+        others, overrides = dict(self.of_instances), {**self.overrides, name: value}
+        if others.pop(name.rpartition(".")[0], None) is None:
+            return Values(self.network, overrides, inputs=self.inputs)
+        return replace(self, overrides=overrides, known=dict(self.known), used=set(self.used), of_instances=others)
 
     def forget(self) -> None:
         """Overrides have changed: everything is evaluated anew when it is asked for."""

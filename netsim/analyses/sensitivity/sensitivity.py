@@ -16,8 +16,9 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, Kind, listed_option
 from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.sensitivity.beginnings import placing
 from netsim.analyses.sensitivity.forward import Forward, forward
-from netsim.analyses.sensitivity.varied import Varied, placed_at, varied
+from netsim.analyses.sensitivity.varied import Varied, check_varied, varied
 from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
@@ -139,8 +140,9 @@ def differentiate(
     run or its derivatives end early."""
     options = replace(options, sample=0.0, every=1, formulation="absolute")
     _refuse(task, spans)
-    of = [varied(task, name, options, spans.get("to"), placed_at) for name in to]
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)
+    place = placing(task.machine, task.structure, g, options.start)
+    of = [varied(task, name, options, spans.get("to"), place) for name in to]
     selection = select(machine, saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)
     events = time_events_of(machine, options.stop)
@@ -218,7 +220,7 @@ def _refuse_names(task: Task, options: SensitivityOptions) -> None:
     """Raises what is wrong with a line before it is run."""
     _refuse(task, options.spans)
     for name in options.to:
-        varied(task, name, replace(options.run, formulation="absolute"), options.spans.get("to"), placed_at)
+        check_varied(task, name, options.spans.get("to"))
 
 
 ANALYSIS = Analysis("sensitivity", KINDS, check, _run, refuse=_refuse_names)

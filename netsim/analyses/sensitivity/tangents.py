@@ -58,3 +58,14 @@ def tangent_call(call: Call, uniforms: Array, size: int, change: Array, shift: i
     gather = np.ascontiguousarray(np.concatenate([places, places + size]).astype(np.int32))
     parameters = np.ascontiguousarray(np.concatenate([np.ravel(call.parameters), np.ravel(change)]))
     return Call(program, call.n, gather, parameters, np.ascontiguousarray((call.scatter + shift).astype(np.int32)))
+
+
+def changing(call: Call, uniforms: Array, change: Array, moving: Array) -> tuple[Call, Array]:
+    """The instances of a call whose outputs can change, and the changes of their parameters: a parameter of theirs
+    changes, or something that they read and that is `moving`."""
+    _, read = tangent(call.program)
+    gather, parameters, scatter = (np.reshape(a, (-1, call.n)) for a in (call.gather, change, call.scatter))
+    kept = (parameters != 0.0).any(axis=0) | moving[gather].any(axis=0) | moving[uniforms[list(read)]].any()
+    own = np.reshape(call.parameters, (-1, call.n))[:, kept]
+    parts = (np.ascontiguousarray(each) for each in (gather[:, kept], own, scatter[:, kept]))
+    return Call(call.program, int(kept.sum()), *parts), parameters[:, kept]

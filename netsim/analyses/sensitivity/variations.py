@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.sensitivity.tangents import tangent_call
+from netsim.analyses.sensitivity.tangents import changing, tangent_call
 from netsim.core.compiled.call import ROW_LENGTH
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
@@ -93,9 +93,11 @@ def variations(
     moving = signature(system).moving
     every = np.arange(n + nq)
     calls = equations_of(machine, every, 0)
-    equations, first = _tangents(machine, calls, changes, alive)
     drives = [c for name in ("arguments", "prescribed_inputs") for c in machine.calls[name]]
-    driven, first_drive = _tangents(machine, drives, changes, alive, shift=size)
+    moving_places = stays != 0.0
+    moving_places[:, layout.discretes : layout.x] = True  # what events may change
+    driven, first_drive = _tangents(machine, drives, changes, alive, size, moving_places, follow=True)
+    equations, first = _tangents(machine, calls, changes, alive, 0, moving_places)
     reader = reader_of(machine, selection)
     read = [reader_of(replace(machine, parameters=each), selection).calls for each in changes]
     shown, first_shown = _table(
@@ -111,9 +113,10 @@ def variations(
     unique, place = np.unique(codes, return_inverse=True)
     indptr = np.searchsorted(unique, np.arange(3 * (n + nq) + 1) * 3 * (n + nq)).astype(np.int32)
     old = _histories(moving, n, nk)
+    rhs = np.zeros((3 * (n + nq), count - 1))
     run = Variation(
         rows, spans, np.zeros((3, size)), np.zeros((3, len(moving.equation))), partials, place.astype(np.int64),
-        derivative, scale, kind, old[0], old[1], old[2], old[3], old[4], np.zeros(len(unique)), np.zeros(3 * (n + nq)),
+        derivative, scale, kind, old[0], old[1], old[2], old[3], old[4], np.zeros(len(unique)), rhs, np.zeros_like(rhs),
         A_MATRIX[2].copy(), equations, first, driven, first_drive, np.zeros((count, nk)), np.zeros((count, nk)),
         np.zeros((count, nq)), stays, np.zeros((count, size)), np.zeros(2 * size), np.zeros(layout.entries),
         np.zeros(max(1, 9 * layout.nr)),
@@ -215,13 +218,24 @@ def _histories(s: Any, n: int, nk: int) -> tuple[Array, ...]:
     return tuple(np.concatenate(each) for each in zip(*found))
 
 
-def _tangents(machine: Machine, calls: Sequence[Call], changes: Changes, alive: list[Any], shift: int = 0) -> Any:
-    """Tangents of calls by every change: their table, and where each begins."""
+def _tangents(
+    machine: Machine, calls: Sequence[Call], changes: Changes, alive: list[Any], shift: int = 0,
+    moving: Array | None = None, follow: bool = False,
+) -> Any:  # fmt: skip
+    """Tangents of calls by every change: their table, and where each begins. With `moving` (changes, size), places of g
+    that may change with each, they are those of instances that change; places that these write `follow`."""
     layout, keys = machine.system.layout, {id(value): key for key, value in machine.parameters.items()}
-    made = [
-        [tangent_call(c, layout.uniforms, layout.size, each[keys[id(c.parameters)]], shift) for c in calls]
-        for each in changes
-    ]
+    made = list[list[Call]]()
+    for j, each in enumerate(changes):
+        made.append([])
+        for c in calls:
+            change, part = each[keys[id(c.parameters)]], c
+            if moving is not None:
+                part, change = changing(c, layout.uniforms, change, moving[j])
+                if follow:
+                    moving[j, part.scatter] = True
+            if part.n or moving is None:
+                made[-1].append(tangent_call(part, layout.uniforms, layout.size, change, shift))
     return _table(made, alive)
 
 
@@ -246,6 +260,7 @@ def _plan(machine: Machine, structure: Structure, changes: Changes, g: Array) ->
         t = float(point[TIME])
         raise SimulationError(Problem("E516", f"at t = {t:.9g} s the derivatives of the run are not determined"))
     tables, starts = _tangents(machine, calls, changes, alive)
-    recovery = Recovery(tables, starts[1:2].copy())
+    room = (int(flat.sizes[:, 2].max(initial=0)), len(changes))
+    recovery = Recovery(tables, starts[1:2].copy(), np.zeros(room), np.zeros(room))
     alive.append(recovery)
     return Plan(struct_of(flat), struct_of(recovery), alive)

@@ -71,17 +71,15 @@ class Varied:
         )
 
     def change(self, found: Callable[[Point], Array]) -> Array:
-        """The derivative of what is found of a point."""
-        return np.asarray(sum(w * found(point) for w, point in zip(self.weights, self.points)))
+        """The derivative of what is found of a point: exactly 0 where that is the same for all points."""
+        first, *others = map(found, self.points)
+        return np.asarray(sum(w * (each - first) for w, each in zip(self.weights[1:], others)))
 
 
 def varied(task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point]) -> Varied:
     """What a name stands for; raises `InputError` for a name that is neither parameter nor start, or no number."""
     is_start = name in written_starts(task.network)
-    if is_start:
-        value, dimension, under = _of_start(task, name)
-    else:
-        value, dimension, under = _of_parameter(task, name, span)
+    value, dimension, under = _of_start(task, name) if is_start else _of_parameter(task, name, span)
     step = STEP * (abs(value) or 1.0)
     for shares, weights in (CENTRAL, ONE_SIDED, (tuple(-s for s in ONE_SIDED[0]), tuple(-w for w in ONE_SIDED[1]))):
         try:
@@ -97,6 +95,14 @@ def varied(task: Task, name: str, options: Any, span: Span | None, place: Callab
             name, value, dimension, points, tuple(s * step for s in shares), tuple(w / step for w in weights), is_start
         )
     raise refused
+
+
+def check_varied(task: Task, name: str, span: Span | None) -> None:
+    """Raises `InputError` for a name that is neither parameter nor start, or no number."""
+    if name in written_starts(task.network):
+        _of_start(task, name)
+    else:
+        _of_parameter(task, name, span)
 
 
 def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
@@ -121,8 +127,10 @@ def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dime
         raise InputError(Problem("E204", f"'{name}' is no single number", span, hint=hint))
 
     def under(value: float) -> tuple[Machine, Structure]:
-        changed = {**task.values.overrides, name: Number(value, "")}
-        return build_machine(task.machine.system, Values(task.network, changed), task.earlier), task.structure
+        number, system = Number(value, ""), task.machine.system
+        others = Values(task.network, {**task.values.overrides, name: number})
+        values = others if system.layout.nk else task.values.changed(name, number)
+        return build_machine(system, values, task.earlier), task.structure
 
     return float(found.value), found.dimension or NO_DIMENSION, under
 

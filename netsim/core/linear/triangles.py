@@ -26,6 +26,36 @@ def _solve_triangles(factor, w):
 
 
 @compiled
+def solve_columns(factor, rhs, work):
+    """rhs <- A^-1 rhs in place for the columns of (n, p), side by side: to the bits of a solution of each; `work` has n
+    rows of p or more."""
+    n, p = len(factor.work), rhs.shape[1]
+    for k in range(n):
+        i = _at(factor.row_order[k])
+        for j in range(p):
+            work[k, j] = factor.row_scale[i] * rhs[i, j]
+    for k in range(n):
+        for e in range(factor.l_start[k], factor.l_start[k + 1]):
+            _subtract(work, _at(factor.l_row[e]), factor.l_value[e], _at(k), p)
+    for k in range(n - 1, -1, -1):
+        for j in range(p):
+            work[_at(k), j] *= factor.pivot_inverse[k]
+        for e in range(factor.u_start[k], factor.u_start[k + 1]):
+            _subtract(work, _at(factor.u_row[e]), factor.u_value[e], _at(k), p)
+    for k in range(n):
+        i = _at(factor.column_order[k])
+        for j in range(p):
+            rhs[i, j] = factor.column_scale[i] * work[k, j]
+
+
+@inner
+def _subtract(rows, to, factor, of, count):
+    """A multiple of one row from another one."""
+    for j in range(count):
+        rows[to, j] -= factor * rows[of, j]
+
+
+@compiled
 def _solve_triangles_transpose(factor, w):
     """w <- (L U)^-T w in place, in pivot order."""
     n = len(w)

@@ -23,7 +23,8 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.consistent import fill_stage, make_consistent, stage_factor
 from netsim.core.contract import parts
-from netsim.core.linear.factors import refactor, solve
+from netsim.core.linear.factors import refactor
+from netsim.core.linear.triangles import solve_columns
 from netsim.core.problem import CHARTS, DIFFERENTIATED, HISTORY, NK, NQ, NY, A, V, X
 from netsim.core.states import MOTION, VALUES, copy
 from netsim.core.variational.charts import change_charts, into_chart, turn_base
@@ -42,6 +43,7 @@ class Variation(NamedTuple):
     derivative, scale, kind. Histories: the same for what a step begins with, by stage, row, variable.
     equations, drives, readings: calls of all parameters one after the other, those of parameter j from first[j] on.
     x, v (p, nk), q (p, nq): changes at the step's beginning; constant, d (p, size): changes of what stays, and of all.
+    rhs (3 (n + nq), p - 1): right sides, then solutions; work: as large.
     both: [g | dg]; base: 3 x 3 rotations of the steps' charts."""
 
     rows: Array
@@ -60,6 +62,7 @@ class Variation(NamedTuple):
     old_kind: Array
     entries: Array
     rhs: Array
+    work: Array
     weights: Array
     equations: Array
     first_equation: Array
@@ -90,10 +93,13 @@ class Shown(NamedTuple):
 
 
 class Recovery(NamedTuple):
-    """Tangents of the calls of a plan's stages (netsim.core.consistent), `each` for each parameter, in their order."""
+    """Tangents of the calls of a plan's stages (netsim.core.consistent), `each` for each parameter, in their order;
+    room for the right sides of a stage, steps and work (unknowns, p)."""
 
     calls: Array
     each: Array
+    steps: Array
+    work: Array
 
 
 @inner
@@ -108,14 +114,15 @@ def vary(problem, plan, recovery, factor, run, shown, first, last):
         fill_matrix(problem, run, s)
         if not refactor(parts(factor), run.entries) > PIVOT_QUALITY:
             return s
+        _right_sides(problem, run, p - 1, h, size)
+        solve_columns(parts(factor), run.rhs, run.work)
         for j in range(p - 1):
-            _right_side(problem, run, j, h, size)
-            solve(parts(factor), run.rhs, run.rhs)
             for i in range(nk):
                 for m in range(3):
-                    run.x[j, i] += h * run.weights[m] * run.rhs[m * size + i]
-                run.v[j, i] = run.rhs[2 * size + i]
-            copy(run.rhs, 2 * size + n, run.q[j], 0, nq)
+                    run.x[j, i] += h * run.weights[m] * run.rhs[m * size + i, j]
+                run.v[j, i] = run.rhs[2 * size + i, j]
+            for i in range(nq):
+                run.q[j, i] = run.rhs[2 * size + n + i, j]
             change_charts(problem, run.at[2], run.x[j], run.v[j])
         turn_base(problem, run.at[2], run.base)
         into_chart(problem, run.base, run.rows[4 * s + 3], run.at[2])
@@ -143,28 +150,39 @@ def fill_matrix(problem, run, s):
 
 
 @inner
-def _right_side(problem, run, j, h, size):
-    """What parameter j and the step's beginning add to the equations of the stages."""
+def _right_sides(problem, run, count, h, size):
+    """What each parameter and the step's beginning add to the equations of the stages."""
     nk, n = problem.sizes[NK], problem.sizes[NK] + problem.sizes[NY]
-    g_size, count = run.at.shape[1], run.values.shape[1]
-    for k in range(run.rhs.shape[0]):
-        run.rhs[k] = 0.0
+    g_size = run.at.shape[1]
     for i in range(3):
         copy(run.at[i], 0, run.both, 0, g_size)
-        copy(run.constant[j], 0, run.both, g_size, g_size)
-        run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], run.both, run.both)
-        for k in range(run.sums.shape[0]):
-            run.sums[k] = 0.0
-        run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], run.both, run.sums)
-        for e in range(size):
-            run.rhs[i * size + e] = -run.sums[e if e < n else e + 1]
+        for j in range(count):
+            copy(run.constant[j], 0, run.both, g_size, g_size)
+            run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], run.both, run.both)
+            for k in range(size + 1):
+                run.sums[k] = 0.0
+            run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], run.both, run.sums)
+            for e in range(size):
+                run.rhs[i * size + e, j] = -run.sums[e if e < n else e + 1]
+    _add_histories(run, count, h, nk, n)
+
+
+@inner
+def _add_histories(run, count, h, nk, n):
+    """What the step's beginning adds to them."""
+    derivatives = run.values.shape[1]
     for k in range(run.old_place.shape[0]):
-        d, u = run.old_derivative[k], run.old_variable[k]
-        value = run.old_scale[k] * run.values[d // count, d % count]
+        d, u, place = run.old_derivative[k], run.old_variable[k], run.old_place[k]
+        value = run.old_scale[k] * run.values[d // derivatives, d % derivatives]
         if run.old_kind[k] == POSITION:
-            run.rhs[run.old_place[k]] -= value * run.x[j, u]
+            for j in range(count):
+                run.rhs[place, j] -= value * run.x[j, u]
+        elif u < nk:
+            for j in range(count):
+                run.rhs[place, j] += value / h * run.v[j, u]
         else:
-            run.rhs[run.old_place[k]] += value / h * (run.v[j, u] if u < nk else run.q[j, u - n])
+            for j in range(count):
+                run.rhs[place, j] += value / h * run.q[j, u - n]
 
 
 @inner
@@ -181,10 +199,10 @@ def complete(problem, plan, recovery, run, g):
     copy(g, problem.sizes[V], run.x[time], 0, nk)
     copy(g, problem.sizes[A], run.v[time], 0, nk)
     copy(g, problem.sizes[HISTORY], run.q[time], 0, nq)
+    copy(g, 0, run.both, 0, size)
     for j in range(time + 1):
         d = run.d[j]
         copy(run.constant[j], 0, d, 0, size)
-        copy(g, 0, run.both, 0, size)
         copy(d, 0, run.both, size, size)
         run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], run.both, run.both)
         copy(run.both, size, d, 0, size)
@@ -223,19 +241,31 @@ def _contents(problem):
 def _vary_stage(plan, where, sizes, recovery, run, g):
     """Changes of a stage's unknowns for all parameters: its matrix at g against the tangents of its equations; False
     where its pivots do not serve."""
-    m, n, total, size = sizes[0], sizes[1], sizes[2], g.shape[0]
-    w, r, f = plan.numbers, plan.reals, where[17:]
-    first_call, first_row = w[where[9] : where[10]], w[where[10] : where[11]]
-    at, equations = w[where[11] : where[12]], w[where[12] : where[13]]
-    places, row_scale, entries, scale = w[where[13] : where[14]], r[f[9] : f[10]], r[f[10] : f[11]], r[f[14] : f[15]]
-    step, residual = r[f[11] : f[11] + total], r[f[11] + total : f[12]]
-    factor, shift = stage_factor(plan, where), n if total > n else 0
+    n, w, r, f = sizes[1], plan.numbers, plan.reals, where[17:]
+    places, entries, scale = w[where[13] : where[14]], r[f[10] : f[11]], r[f[14] : f[15]]
+    factor = stage_factor(plan, where)
     fill_stage(plan, where, entries)
     if not refactor(factor, entries) > PIVOT_QUALITY:
         return False
+    _stage_tangents(plan, where, sizes, recovery, run, g)
+    solve_columns(factor, recovery.steps, recovery.work)
+    for j in range(run.x.shape[0]):
+        for i in range(n):
+            run.d[j, places[i]] -= scale[i] * recovery.steps[i, j]
+    return True
+
+
+@inner
+def _stage_tangents(plan, where, sizes, recovery, run, g):
+    """The right sides of a stage for all parameters."""
+    m, n, total, size = sizes[0], sizes[1], sizes[2], g.shape[0]
+    w, r, f = plan.numbers, plan.reals, where[17:]
+    first_call, first_row = w[where[9] : where[10]], w[where[10] : where[11]]
+    at, equations, row_scale = w[where[11] : where[12]], w[where[12] : where[13]], r[f[9] : f[10]]
+    residual, shift = r[f[11] + total : f[12]], n if total > n else 0
+    copy(g, 0, run.both, 0, size)
     for j in range(run.x.shape[0]):
         calls = where[33] + j * recovery.each[0]
-        copy(g, 0, run.both, 0, size)
         copy(run.d[j], 0, run.both, size, size)
         for i in range(m):
             residual[i] = 0.0
@@ -246,13 +276,9 @@ def _vary_stage(plan, where, sizes, recovery, run, g):
             for i in range(first_row[order], first_row[order + 1]):
                 residual[at[i]] += plan.sums[equations[i]]
         for i in range(total):
-            step[i] = 0.0
+            recovery.steps[i, j] = 0.0
         for i in range(m):
-            step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
-        solve(factor, step, step)
-        for i in range(n):
-            run.d[j, places[i]] -= scale[i] * step[i]
-    return True
+            recovery.steps[shift + i, j] = residual[i] * (row_scale[i] if shift else 1.0)
 
 
 @inner
@@ -265,8 +291,8 @@ def show(problem, run, shown, g):
     for i in range(m):
         place = shown.places[i]
         shown.values[row, i] = g[place] if place < size else shown.found[place - size]
+    copy(g, 0, run.both, 0, size)
     for j in range(run.x.shape[0]):
-        copy(g, 0, run.both, 0, size)
         copy(run.d[j], 0, run.both, size, size)
         for i in range(shown.found.shape[0]):
             shown.found[i] = 0.0

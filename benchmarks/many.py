@@ -1,0 +1,81 @@
+"""Many runs and their derivatives: CPU time of a case of a sweep beside that of a single run of the same model, and of
+sensitivities by many parameters, in runs."""
+
+import time as clock
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+import netsim
+
+
+def filter_text(sections: int) -> str:
+    """An RC filter with this many sections."""
+    lines = ["use electrical", "param R = 1 kOhm", "v1 voltage (n0, ground) v = 1 V"]
+    for k in range(1, sections + 1):
+        lines.append(f"r{k} resistor (n{k - 1}, n{k}) R = R")
+        lines.append(f"c{k} capacitor (n{k}, ground) C = {1 / sections!r} uF, start v = 0 V")
+    return "\n".join([*lines, f"measure rise = when(n{sections}.v > 0.5 V)", "run transient(stop = 6 ms)", ""])
+
+
+AMPLIFIER = [
+    *(f"R{k}.R" for k in range(10)),
+    *(f"C{k}.C" for k in range(1, 6)),
+    *("Q1.Ie", "Q1.alpha", "Q1.Vt", "Q2.Ie", "Q2.Vt"),
+]
+"""Twenty parameters of the transistor amplifier."""
+
+
+def spent(work: Callable[[], Any], repeats: int) -> float:
+    """Median seconds of CPU, after a first time."""
+    work()
+    found = []
+    for _ in range(repeats):
+        began = clock.process_time()
+        work()
+        found.append(clock.process_time() - began)
+    return median(found)
+
+
+def swept(sections: int, cases: int, repeats: int) -> tuple[float, float, float]:
+    """Milliseconds of CPU of a single run, of its time loop, and of a case of a sweep by one worker."""
+    model = netsim.load(filter_text(sections))
+    loops = list[float]()
+
+    def single() -> None:
+        (samples,) = model.with_params({"R": 1e3 + len(loops)}).samples()
+        loops.append(float(samples.attributes["loop_cpu_seconds"]))
+
+    def sweep() -> None:
+        model.sweep({"R": ("0.5 kOhm", "2 kOhm")}, of=["rise"], points=cases, workers=1, stop="6 ms")
+
+    one = spent(single, repeats)
+    return 1e3 * one, 1e3 * median(loops), 1e3 * spent(sweep, 1) / cases
+
+
+def differentiated(parameters: int, repeats: int) -> tuple[float, float]:
+    """Milliseconds of CPU of a run of the transistor amplifier, and of the run with its derivatives."""
+    model = netsim.load("benchmarks/transistor_amplifier")
+    names = AMPLIFIER[:parameters]
+    run = spent(lambda: model.transient(save=["y8.v"]), repeats)
+    return 1e3 * run, 1e3 * spent(lambda: model.sensitivity(to=names, of=["y8.v"]), repeats)
+
+
+def report(
+    sections: Sequence[int] = (1, 10), cases: int = 200, parameters: Sequence[int] = (1, 5, 20), repeats: int = 5
+) -> None:
+    """A line for each size of a filter, and one for each number of parameters."""
+    print("RC filters, ms of CPU")
+    print(f"  {'sections':>9}{'single run':>12}{'its loop':>10}{'case of a sweep':>17}{'1e5 cases':>12}")
+    for n in sections:
+        one, loop, case = swept(n, cases, repeats)
+        print(f"  {n:9}{one:12.2f}{loop:10.2f}{case:17.2f}{100 * case:10.0f} s")
+    print("Transistor amplifier by its parameters, ms of CPU")
+    print(f"  {'parameters':>10}{'run':>8}{'with derivatives':>18}{'in runs':>9}")
+    for p in parameters:
+        run, whole = differentiated(p, repeats)
+        print(f"  {p:10}{run:8.1f}{whole:18.1f}{whole / run:9.2f}")
+
+
+if __name__ == "__main__":
+    report()
