@@ -124,3 +124,34 @@ def test_an_arm_with_motors_and_gears():
     voltage = res * current + ratio * k * w
     wanted = least(ca.dot(voltage, current), t, c, 0, 60)
     assert abs(objective(samples) / wanted - 1.0) < 2e-6
+
+
+def test_the_tripod_with_a_fourth_rod():
+    """One freedom of the four forces moves nothing: along it (from the rods' lengths by geometry) the energy taken is stationary."""
+    (found,) = netsim.load(MODELS.parent / "tripod" / "four_rods.net").samples({"intervals": 6, "refinements": 0})
+    assert objective(found) < 0.97 * found.attributes["pointwise"] and found.attributes["optimality"] < 1e-6
+    tip, out = 0.17, np.array([[0, np.cos(a), np.sin(a)] for a in np.arange(4) * np.pi / 2])
+    feet, heads = 0.151 * out, 0.095 * out
+
+    def lengths(pose):
+        x, a, b = pose
+        about_y = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+        turn = about_y @ np.array([[np.cos(b), -np.sin(b), 0], [np.sin(b), np.cos(b), 0], [0, 0, 1]])
+        return np.linalg.norm([x, 0, 0] + heads @ turn.T - feet, axis=1)
+
+    heat, e, steps = 1e-3, 0.3, 1e-6 * np.eye(3)
+    left, size = [], []
+    for i in range(1, len(found.time)):
+        force, rate = (np.array([found.series(f"drive{k}.{name}")[i] for k in range(1, 5)]) for name in ("F", "rate"))
+        x, y, z = (found.series(f"M.{axis}")[i] for axis in "xyz")
+        b = np.arcsin(y / tip)
+        a = -np.arcsin(z / (tip * np.cos(b)))
+        pose = np.array([x - tip * np.cos(b) * np.cos(a), a, b])
+        slopes = np.array([lengths(pose + step) - lengths(pose - step) for step in steps]) / 2e-6
+        inner = np.linalg.svd(slopes)[2][-1]
+        assert abs(inner @ rate) < 1e-6 * np.abs(rate).max() + 1e-8
+        power = force * rate
+        price = rate * (0.5 + power / (2 * np.hypot(power, e))) + 2 * heat * force
+        left.append(abs(inner @ price))
+        size.append(np.abs(inner * price).max())
+    assert max(left) < 1e-6 * max(size)

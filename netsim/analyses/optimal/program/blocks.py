@@ -5,7 +5,7 @@ and the Hessian of its share of the Lagrangian. So the derivatives of the whole 
 up as index arrays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -160,20 +160,23 @@ class Scaled:
         return total
 
     def _jacobian(self, every: Any) -> tuple[Any, Any]:
-        """The gradient of row 0 and the Jacobian of the others."""
-        entries, rows, columns = [], [], []
-        for block in self.blocks:
+        """The gradient of row 0, from those blocks alone that add to it, and the Jacobian of the others."""
+        priced = [block for block in self.blocks if (block.rows == OBJECTIVE).any()]
+        gradient = self._slopes(every, priced, lambda row: row == OBJECTIVE)[0, :]
+        return ca.densify(gradient).T, self._slopes(every, self.blocks, lambda row: row > OBJECTIVE)[1:, :]
+
+    def _slopes(self, every: Any, blocks: Sequence[Block], picked: Callable[[Array], Array]) -> Any:
+        """The Jacobian of the picked rows as blocks give it."""
+        entries, rows, columns = [ca.MX(0, 1)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for block in blocks:
             function, result, variable = block.formula.slopes
             if len(result):
                 entries.append(self._mapped(function, block, every))
                 rows.append(block.rows[result].ravel("F"))
                 columns.append(block.places[variable].ravel("F"))
-        row, column = np.concatenate(rows), np.concatenate(columns)
+        row, column, shape = np.concatenate(rows), np.concatenate(columns), (len(self.weight), len(self.size))
         weights = np.where((row >= 0) & (column >= 0), self.weight[row] * self.size[column], 0.0)
-        width = len(self.size)
-        parts = [_summed(ca.vertcat(*entries), row, column, weights, (len(self.weight), width), pick)
-                 for pick in (row == OBJECTIVE, row > OBJECTIVE)]  # fmt: skip
-        return ca.densify(parts[0][0, :]).T, parts[1][1:, :]
+        return _summed(ca.vertcat(*entries), row, column, weights, shape, picked(row))
 
     def _hessian(self, every: Any, multipliers: Any) -> Any:
         entries, rows, columns, weights = [], [], [], []

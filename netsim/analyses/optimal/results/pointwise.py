@@ -25,10 +25,12 @@ ITERATIONS = 50
 NONE = np.zeros(0, np.int64)
 
 
-def pointwise(setting: Setting, mesh: Mesh, first: Array, stop: float, g: Array, inputs: Sequence[int]) -> Array | None:
+def pointwise(
+    setting: Setting, mesh: Mesh, first: Array, stop: float, g: Array, inputs: Sequence[int], near: bool = False
+) -> Array | None:
     """All variables (variables, points) of the motion whose states begin as in `first` (variables, points) and whose
-    `inputs` (unknowns of the network) have the least norm (in SI units) at every instant; `first` gives sizes too.
-    Limits and ends do not count. None if that motion does not come to its end."""
+    `inputs` (unknowns of the network) have the least norm (in SI units) at every instant; `first` gives sizes too, and
+    is a guess where it is `near`. Limits and ends do not count. None if that motion does not come to its end."""
     point, one = setting.point, even(1, mesh.degree)
     still = np.stack([point.first[list(inputs)], np.ones(len(inputs))])
     alone = replace(setting, wishes=Wishes(), end=Ends(NONE, np.zeros(0)), still=still)
@@ -37,7 +39,8 @@ def pointwise(setting: Setting, mesh: Mesh, first: Array, stop: float, g: Array,
     for low, span, numbers in zip(mesh.ends, mesh.spans * stop, mesh.numbers):
         here = Ends(point.state_places, z[point.state_places, numbers[0]], fixed=True)
         window = replace(alone, early=setting.early + low * stop, stop=(span, span), begin=here)
-        z[:, numbers[1:]] = z[:, numbers[:1]]
+        if not near:
+            z[:, numbers[1:]] = z[:, numbers[:1]]
         part_of = transcribed(window, one, window.known(one.fractions, span, g))
         x = whole_guess(window, one, z[:, numbers], span)
         part = solved(part_of, x, np.append(np.tile(size, len(numbers)), span), ITERATIONS, like=part)
@@ -55,7 +58,7 @@ def price(solution: Solution, g: Array, inputs: Sequence[int], fixed: bool) -> t
     and the motion on the mesh of the solution; `fixed`, the followed signals leave no movement."""
     setting, mesh, stop = solution.program.setting, solution.program.mesh, solution.stop
     first = solution.program.matrix(solution.x)
-    z = pointwise(setting, mesh, first, stop, g, inputs)
+    z = pointwise(setting, mesh, first, stop, g, inputs, near=fixed)
     if z is None:
         return float("nan"), None
     cost = _objective(setting, mesh, z, stop)
