@@ -34,7 +34,7 @@ ROOMS = {
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
     "compiled.entries compiled.objects compiled.function compiled.call linear.elimination linear.graphs linear.matching linear.symbolic "
     "linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change rotation problem history newton consistent "
-    "minimum_norm contract method scales states variational.charts variational.equations loop.control loop.crossings loop.defect "
+    "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.explicit "
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
@@ -72,7 +72,8 @@ ROOMS = {
     "optimal.results.verification optimal.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.moved sensitivity.variations sensitivity.crossing "
     "sensitivity.forward "
-    "sensitivity.sensitivity many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
+    "sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
+    "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",

@@ -44,7 +44,8 @@ class Studies:
         """A transient run with its exact derivatives by parameters and starts, as an xarray.Dataset: `to = ["c1.C",
         "m1.x.start"]`, `of` signals, expressions and measures (all that is saved and measured where it is not given).
 
-        Options: those of `transient`. The derivative of `b.v` by `c1.C` is the variable `d(b.v)/d(c1.C)`; that of a
+        Options: those of `transient`, and `derivatives = "adjoint"`: those of last values of signals, in one pass for
+        any number of parameters. The derivative of `b.v` by `c1.C` is the variable `d(b.v)/d(c1.C)`; that of a
         measure `rise` is the attribute `measure.d(rise)/d(c1.C)`. Raises `InputError` for what cannot be varied,
         `SimulationError` where the run fails or a derivative does not exist."""
         line = Run("sensitivity", self._transient_line(options).options)

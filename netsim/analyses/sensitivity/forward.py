@@ -45,9 +45,18 @@ def forward(
     time_events: Array, selection: Selection, instants: Array, progress: Report | None = None,
 ) -> Forward:  # fmt: skip
     """The run, with its changes by everything in `of`; steps end at `instants`."""
+    start = g.copy()
+    run = traced(machine, structure, g, options, time_events, selection, instants, progress)
+    return follow(run, start, of, time_events, selection)
+
+
+def traced(
+    machine: Machine, structure: Structure, g: Array, options: TransientOptions, time_events: Array,
+    selection: Selection, instants: Array, progress: Report | None = None,
+) -> Running:  # fmt: skip
+    """The run, which has kept all unknowns at the nodes of its steps."""
     layout, reader = machine.system.layout, reader_of(machine, selection)
     whole = Reader(np.zeros((0, 7), np.int64), np.arange(layout.size), 0, [])
-    start = g.copy()
     run = begin_adaptive(machine, structure, options, g, reader, time_events, whole)
     powers = np.zeros((len(NODES), run.sampler.powers.shape[1]))
     run.sampler = run.sampler._replace(nodes=NODES.copy(), integrals=quadrature(NODES), powers=powers)
@@ -61,14 +70,14 @@ def forward(
         raise SimulationError(
             Problem("E516", "constraints that repeat one another were chosen anew on the way", hint=hint)
         )
-    return follow(run, start, of, time_events, selection)
+    return run
 
 
 def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection) -> Forward:
     """The changes along a run that is done."""
     machine, layout = run.machine, run.machine.system.layout
-    traced = run.traced
-    rows, spans = np.ascontiguousarray(traced[:, :, 1:]).reshape(-1, layout.size), traced[:, 3, 0] - traced[:, 0, 0]
+    nodes = run.traced
+    rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
     starts = changes(of, lambda p: p.start)
     stays = starts.copy()
     stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0  # what follows
@@ -87,8 +96,8 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
         mode = crossing.mode(here)
         begin(v, mode, centred(v, here))
         along(v, mode, int(first), int(last))
-        times += traced[first, :1, 0].tolist() + traced[first:last, 3, 0].tolist()
-    time, ends = np.array(times), np.append(traced[begins, 0, 0], times[-1])
+        times += nodes[first, :1, 0].tolist() + nodes[first:last, 3, 0].tolist()
+    time, ends = np.array(times), np.append(nodes[begins, 0, 0], times[-1])
     moves.append(np.zeros(v.count))
     moving = np.column_stack([np.interp(time, ends, each) for each in np.transpose(moves)])
     count, m = int(v.shown.row[0]), len(v.shown.places)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, Kind, listed_option
+from netsim.analyses.given import EXPRESSION, WORD, Kind, listed_option
 from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.sensitivity.adjoint import reverse
 from netsim.analyses.sensitivity.beginnings import placing
 from netsim.analyses.sensitivity.forward import Forward, forward
 from netsim.analyses.sensitivity.varied import Varied, check_varied, varied
@@ -26,6 +27,7 @@ from netsim.results.measures import measured
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.results.selection import Selection, add_unseen, select
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, Span
@@ -34,7 +36,9 @@ from netsim.text.syntax import Expr, Vector
 from netsim.text.units import format_dimension, parse_unit
 
 Array = np.ndarray
-KINDS: dict[str, Kind] = {**OPTIONS, "of": EXPRESSION, "to": PARTS}
+KINDS: dict[str, Kind] = {**OPTIONS, "of": EXPRESSION, "to": PARTS, "derivatives": WORD}
+WAYS = ("forward", "adjoint")
+"""Along the steps for every parameter, or back along them for every figure."""
 EXAMPLE = "sensitivity(stop = 1 s, of = [a.x], to = [m1.m, m1.x.start])"
 WEIGHTS = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 STEP = 2.0**-11
@@ -44,12 +48,13 @@ STEP = 2.0**-11
 @dataclass(frozen=True)
 class SensitivityOptions:
     """The run; what is differentiated (signals, expressions of them, measures; none: all that is saved and measured);
-    by which parameters and starts."""
+    by which parameters and starts; one of `WAYS`."""
 
     run: TransientOptions
     of: tuple[Expr, ...]
     to: tuple[str, ...]
     spans: Mapping[str, Span | None]
+    way: str = WAYS[0]
 
 
 def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
@@ -58,11 +63,13 @@ def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
     wrong = list(unknown_options("sensitivity", KINDS, options, spans))
     if not options.get("to"):
         wrong.append(Problem("E422", "sensitivity() needs 'to', parameters and starts", spans.get(""), hint=EXAMPLE))
+    way = options.get("derivatives", WAYS[0])
+    if way not in WAYS:
+        wrong.append(Problem("E424", f"derivatives must be forward or adjoint, not '{way}'", spans.get("derivatives")))
     if wrong:
         raise InputError(wrong)
-    given = {name: value for name, value in options.items() if name not in ("of", "to")}
-    run = check_options("sensitivity", given, spans)
-    return SensitivityOptions(run, expressions(options.get("of", ())), tuple(dict.fromkeys(options["to"])), spans)
+    run = check_options("sensitivity", {name: value for name, value in options.items() if name in OPTIONS}, spans)
+    return SensitivityOptions(run, expressions(options.get("of", ())), tuple(dict.fromkeys(options["to"])), spans, way)
 
 
 def expressions(value: Any) -> tuple[Expr, ...]:
@@ -163,6 +170,44 @@ def _refuse(task: Task, spans: Mapping[str, Span | None]) -> None:
 
 
 def _run(task: Task, options: SensitivityOptions) -> Samples:
+    return _back(task, options) if options.way == "adjoint" else _along(task, options)
+
+
+def _back(task: Task, options: SensitivityOptions) -> Samples:
+    """Last values of signals and their derivatives, which are figures."""
+    began, cpu = clock.perf_counter(), clock.thread_time()
+    found = reverse(task, options.run, options.to, options.spans, options.of or task.saves)
+    figures = [Figure(f"final({name})", value, unit) for name, (unit, value, _) in found.signals.items()]
+    figures += [
+        Figure(f"d(final({name}))/d({each.name})", float(change), _unit(unit, each))
+        for name, (unit, _, changes) in found.signals.items()
+        for each, change in zip(found.of, changes)
+    ]
+    signals = tuple(Signal(name, unit) for name, (unit, _, _) in found.signals.items())
+    values = np.array([[value for _, value, _ in found.signals.values()]])
+    attributes = _attributes(options, found.run, found.of, (began, cpu), task)
+    return Samples(
+        "", np.array([found.time]), signals, values, np.zeros((0, 3)), attributes, figures=tuple(figures)
+    )  # fmt: skip
+
+
+def _attributes(
+    options: SensitivityOptions, run: Running, of: Sequence[Varied], began: tuple[float, float], task: Task
+) -> dict[str, Any]:
+    return {
+        "analysis": "sensitivity",
+        "method": options.run.method,
+        **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
+        "stop": options.run.stop,
+        "steps": run.steps,
+        "parameters": ", ".join(each.name for each in of),
+        "wall_seconds": clock.perf_counter() - began[0],
+        "cpu_seconds": clock.thread_time() - began[1],
+        "netlist": task.network.text,
+    }
+
+
+def _along(task: Task, options: SensitivityOptions) -> Samples:
     began, cpu = clock.perf_counter(), clock.thread_time()
     measures = {m.name for m in task.network.measures}
     asked = [show_expression(each) for each in options.of]
@@ -182,18 +227,7 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
         for name, figure in done.figure_change(j).items() if measures else ():
             if not asked or name in asked:
                 figures.append(Figure(f"d({name})/d({each.name})", figure, _unit(known[name].unit, each)))
-    run = done.found.run
-    attributes = {
-        "analysis": "sensitivity",
-        "method": options.run.method,
-        **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
-        "stop": stop,
-        "steps": run.steps,
-        "parameters": ", ".join(each.name for each in done.of),
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
-        "netlist": task.network.text,
-    }
+    attributes = _attributes(options, done.found.run, done.of, (began, cpu), task)
     unseen = {n: done.columns()[n][kept] for n in done.unseen}
     values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
     return Samples(

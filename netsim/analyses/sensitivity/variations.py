@@ -137,7 +137,7 @@ def along(v: Variations, mode: bytes, first: int, last: int) -> None:
     renewed = -1
     while first < last:
         plan = v.plan(v.run.at[2], mode)
-        factor = v.factor = v.factor or _factor(v, run, first)
+        factor = v.factor = v.factor or new_factor(v, run, first)
         step = int(vary(problem, plan.plan, plan.recovery, factor, run, shown, first, last))
         if step < 0:  # pivots of a consistent point serve no more
             first = -step
@@ -178,7 +178,7 @@ def lost(v: Variations, t: float) -> SimulationError:
     return SimulationError(Problem("E516", message, hint="a smaller rtol may help where a switch is passed unseen"))
 
 
-def _factor(v: Variations, run: Struct, step: int) -> Struct:
+def new_factor(v: Variations, run: Struct, step: int) -> Struct:
     """Pivots for the matrix of the stages of a step."""
     fill_matrix(v.machine.struct, run, step)
     try:

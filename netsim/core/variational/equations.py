@@ -30,7 +30,7 @@ from netsim.core.states import MOTION, VALUES, copy
 from netsim.core.variational.charts import change_charts, into_chart, turn_base
 
 Array = np.ndarray
-PIVOT_QUALITY = 1e-9
+PIVOT_QUALITY = 1e-6
 OWN, POSITION, RATE = range(3)
 """What an entry of the stages' matrix goes with: an unknown itself, a position (h A), a rate (W/h)."""
 
@@ -208,7 +208,7 @@ def complete(problem, plan, recovery, run, g):
         copy(run.both, size, d, 0, size)
         copy(run.x[j], 0, d, problem.sizes[X], nk)
         copy(run.v[j], 0, d, problem.sizes[V], nk)
-        copy(run.q[j], 0, d, _contents(problem), nq)
+        copy(run.q[j], 0, d, contents_at(problem), nq)
     for i in range(plan.partial_values.shape[0]):
         plan.partial_values[i] = 0.0
     run_table(plan.partials, g, plan.partial_values)
@@ -218,7 +218,7 @@ def complete(problem, plan, recovery, run, g):
     for j in range(run.x.shape[0]):
         copy(run.d[j], problem.sizes[X], run.x[j], 0, nk)
         copy(run.d[j], problem.sizes[V], run.v[j], 0, nk)
-        copy(run.d[j], _contents(problem), run.q[j], 0, nq)
+        copy(run.d[j], contents_at(problem), run.q[j], 0, nq)
     return True
 
 
@@ -228,11 +228,11 @@ def set_contents(problem, run, g):
     for i in range(run.sums.shape[0]):
         run.sums[i] = 0.0
     run_table(problem.residual, g, run.sums)
-    copy(run.sums, problem.sizes[DIFFERENTIATED], g, _contents(problem), problem.sizes[NQ])
+    copy(run.sums, problem.sizes[DIFFERENTIATED], g, contents_at(problem), problem.sizes[NQ])
 
 
 @inner
-def _contents(problem):
+def contents_at(problem):
     """Where differentiated quantities themselves stand in g."""
     return problem.sizes[HISTORY] + problem.sizes[NQ] + MOTION * problem.sizes[NK] + VALUES * problem.sizes[NY]
 
