@@ -102,7 +102,6 @@ LONG: dict[str, int] = {
     "multibody/recursion/runge_kutta.py": 400,
     "multibody/tree/algorithms/derivatives.py": 366,
     "network/expansion.py": 413,
-    "output/animate.py": 353,
     "simulate/events/events.py": 354,
     "structure/time_events.py": 427,
     "text/syntax.py": 371,

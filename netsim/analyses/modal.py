@@ -7,14 +7,13 @@ infinite. How many finite ones there are is known: the states of the structure, 
 structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
-import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis
+from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
@@ -24,12 +23,12 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import Structure
 from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_options
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.text.errors import InputError, Problem
-from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 NAMES: dict[str, Kind] = {"modes": NUMBER, "at": SECOND, "from": WORD}
@@ -82,61 +81,36 @@ def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Modal
     )
 
 
-def modal(
-    machine: Machine,
-    structure: Structure,
-    options: ModalOptions,
-    saves: Sequence[Expr] = (),
-    plots: Sequence[Expr] = (),
-    beside: Sequence[Name] = (),
-) -> Samples:
+def modal(task: Task, options: ModalOptions) -> Samples:
     """One row per mode: frequency (Hz), damping ratio, decay (1/s), and of each saved signal its part in the motion
     (and a quarter turn later). What is sampled `beside` them, unseen, is a signal's value at rest, then its part in
     every mode (complex): (1 + modes,).
 
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
-    refuse_delays(machine.system, "modal()", INFINITE)
-    if options.start == "static":
-        machine, structure, found = settled(machine, structure, options.at)
-        g = found.g
-    else:
-        machine, structure, g, _ = begun(machine, structure)
-        layout = machine.system.layout
-        g[layout.v : layout.y] = 0.0
-        g[layout.history : layout.step_size] = 0.0
+    watch = Stopwatch()
+    refuse_delays(task.machine.system, "modal()", INFINITE)
+    machine, structure, g = _at_rest(task, options)
     modes = modes_of(machine, structure, g, options.modes)
-    selection = select(machine, saves, plots)
+    selection = select(machine, task.saves, task.plots)
     saved = list(selection.entries)
-    unseen = add_unseen(machine, selection, beside)
+    unseen = add_unseen(machine, selection, task.beside)
     reader = reader_of(machine, selection)
     still = _sampled(machine, reader, g)
     read = [_read(machine, reader, g, s, u) for s, u in zip(modes.rates, modes.shapes.T)]
     parts = np.array(read).reshape(len(read), len(still))
     columns_of = {name: j for j, name in enumerate(selection.entries)}
-    shown = [(columns_of[name], selection.entries[name].signal) for name in saved]
-    size = np.abs(modes.rates)
-    columns = [
-        size / (2 * np.pi),
-        -modes.rates.real / np.where(size > 0, size, 1.0) + 0.0,
-        -modes.rates.real + 0.0,
-    ]  # no -0
-    signals = [
-        Signal("frequency", "Hz", "of the undamped motion"),
-        Signal("damping", "", "share of critical damping"),
-        Signal("decay", "1/s", "rate of decay"),
-    ]
-    for j, signal in shown:
-        columns += [parts[:, j].real, parts[:, j].imag]
+    signals, columns = _figures(modes.rates)
+    for name in saved:
+        part, signal = parts[:, columns_of[name]], selection.entries[name].signal
+        columns += [part.real, part.imag]
         signals += [signal, Signal(f"{signal.name} (quadrature)", signal.unit, signal.doc)]
     attributes = {
         "analysis": "modal",
         "unknowns": machine.system.n,
         "degrees_of_freedom": speeds(structure) - len(integrated(machine)[0]),
         "states": states(structure) - len(integrated(machine)[0]),
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": machine.system.network.text,
     }
     return Samples(
@@ -150,6 +124,30 @@ def modal(
         origin=g,
         axis="mode",
     )
+
+
+def _at_rest(task: Task, options: ModalOptions) -> tuple[Machine, Structure, Array]:
+    """The point around which the network moves."""
+    if options.start == "static":
+        machine, structure, found = settled(task.machine, task.structure, options.at)
+        return machine, structure, found.g
+    machine, structure, g, _ = begun(task.machine, task.structure)
+    layout = machine.system.layout
+    g[layout.v : layout.y] = 0.0
+    g[layout.history : layout.step_size] = 0.0
+    return machine, structure, g
+
+
+def _figures(rates: Array) -> tuple[list[Signal], list[Array]]:
+    """Frequency, damping ratio and decay of the modes."""
+    size = np.abs(rates)
+    columns = [size / (2 * np.pi), -rates.real / np.where(size > 0, size, 1.0) + 0.0, -rates.real + 0.0]  # no -0
+    signals = [
+        Signal("frequency", "Hz", "of the undamped motion"),
+        Signal("damping", "", "share of critical damping"),
+        Signal("decay", "1/s", "rate of decay"),
+    ]
+    return signals, columns
 
 
 def states(structure: Structure) -> int:
@@ -339,6 +337,6 @@ ANALYSIS = Analysis(
     "modal",
     NAMES,
     check=lambda options, line: modal_options(options, line.spans),
-    run=lambda task, options: modal(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+    run=modal,
     refuse=lambda task, options: refuse_delays(task.machine.system, "modal()", INFINITE),
 )

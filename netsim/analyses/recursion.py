@@ -6,13 +6,11 @@ Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and iteration 
 completed by the network's own equations (netsim.initial.recovery), so all signals may be saved.
 """
 
-import time as clock
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis
+from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.recursion_options import NAMES, TRUNCATED, RecursionOptions, recursion_options
 from netsim.analyses.refusals import check_size
 from netsim.core.methods.tableaux import watched_nodes
@@ -34,13 +32,13 @@ from netsim.multibody.recursion.states import Translation, coordinates, fill, pl
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.newmark import Drive, newmark
 from netsim.multibody.tree.algorithms.superelements import superelements
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
-from netsim.results.selection import add_unseen, reader_of, select
+from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.features import ends_of
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
-from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 ELASTIC_SIZE = 1e-3
@@ -54,21 +52,14 @@ WILD = 1e6
 """Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
 
 
-def recursion(
-    machine: Machine,
-    structure: Structure,
-    options: RecursionOptions,
-    saves: Sequence[Expr] = (),
-    plots: Sequence[Expr] = (),
-    beside: Sequence[Name] = (),
-) -> Samples:
+def recursion(task: Task, options: RecursionOptions) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is
     wrong."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
-    found = tree_of(machine, options)
-    machine, structure, moved, g, q, v, changed = _beginning(machine, structure, found, options.start)
-    selection = select(machine, saves, plots)
-    unseen = add_unseen(machine, selection, beside)
+    watch = Stopwatch()
+    found = tree_of(task.machine, options)
+    machine, structure, moved, g, q, v, changed = _beginning(task.machine, task.structure, found, options.start)
+    selection = select(machine, task.saves, task.plots)
+    unseen = add_unseen(machine, selection, task.beside)
     reader = reader_of(machine, selection)
     every = options.step * options.every if options.step else options.stop / GRID
     check_size(options.stop, options.sample or every, max(len(selection.entries), len(q)))
@@ -78,30 +69,11 @@ def recursion(
         failure = _weightless(found, q) or failure
         tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
         time = time[: max(1, int(np.argmin(tame)))]
-    recovery, differentiated = plan_recovery(machine, structure, g), plan_differentiated(machine)
-    work = integrals_of(machine)
-    values, account = np.full((len(time), len(selection.entries)), np.nan), np.zeros((len(time) + 1, 4))
-    power, before, room, totals = power_room(machine.system), np.zeros(4), np.zeros(reader.size), None
-    for i, t in enumerate(time):
-        try:
-            point = _complete(machine, recovery, differentiated, moved, g, t, qs[i], vs[i])
-        except SimulationError as wrong:  # what diverges has no accelerations to sample any more
-            failure = failure or wrong.problems[0]
-            time, values = time[:i], values[:i]
-            break
-        span = time[i] - time[i - 1] if i else 0.0
-        totals = summed(work, point, totals, span)
-        energies(machine.problem, point, power)
-        if not i:
-            before[:] = power[:4]
-        account[i, 0], account[i, 3] = power[STORED], power[KINETIC]
-        account[i, 1:3] = account[i - 1, 1:3] + 0.5 * span * (before[:2] + power[:2])
-        before[:] = power[:4]
-        sample(reader.table, reader.places, point, room, values[i])
-    top = machine.system.network.top
+    plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
+    values, account, wrong = _sampled(machine, reader, plans, moved, g, time, qs, vs)
+    failure, time = failure or wrong, time[: len(values)]
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
-    signals = selection.signals(columns, time, machine.values.scope(top), top)
-    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
+    signals, shown = selection.table(machine, columns, time)
     attributes = {
         "analysis": "recursion",
         "method": options.name,
@@ -114,29 +86,49 @@ def recursion(
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
         **effort,
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         **told(changed),
         "netlist": machine.system.network.text,
         **({"failure": failure} if failure else {}),
     }
     seen = {name: columns[name] for name in unseen}
     message = failure.message if failure else ""
-    signals_ = tuple(signal for _, signal in signals.values())
-    account = account[: len(time)]
+    energy, kinetic = account[:, :3], account[:, 3]
     return Samples(
-        "",
-        time,
-        signals_,
-        shown,
-        account[:, :3],
-        attributes,
-        not failure,
-        message,
-        origin=g,
-        unseen=seen,
-        kinetic=account[:, 3],
+        "", time, signals, shown, energy, attributes, not failure, message, origin=g, unseen=seen, kinetic=kinetic
     )
+
+
+def _sampled(
+    machine: Machine,
+    reader: Reader,
+    plans: tuple[Recovery, DifferentiatedPlan],
+    moved: Translation,
+    g: Array,
+    time: Array,
+    qs: Array,
+    vs: Array,
+) -> tuple[Array, Array, Problem | None]:
+    """What the reader reads at the instants (nt, signals), the energy account [stored, supplied, dissipated, kinetic]
+    (nt, 4) and, where they end early, the reason: what diverges has no accelerations to sample any more."""
+    work, totals = integrals_of(machine), None
+    values, account = np.full((len(time), len(reader.places)), np.nan), np.zeros((len(time) + 1, 4))
+    power, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
+    for i, t in enumerate(time):
+        try:
+            point = _complete(machine, *plans, moved, g, t, qs[i], vs[i])
+        except SimulationError as wrong:
+            return values[:i], account[:i], wrong.problems[0]
+        span = time[i] - time[i - 1] if i else 0.0
+        totals = summed(work, point, totals, span)
+        energies(machine.problem, point, power)
+        if not i:
+            before[:] = power[:4]
+        account[i, 0], account[i, 3] = power[STORED], power[KINETIC]
+        account[i, 1:3] = account[i - 1, 1:3] + 0.5 * span * (before[:2] + power[:2])
+        before[:] = power[:4]
+        sample(reader.table, reader.places, point, room, values[i])
+    return values, account[:-1], None
 
 
 def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
@@ -314,6 +306,6 @@ ANALYSIS = Analysis(
     "recursion",
     NAMES,
     check=lambda options, line: recursion_options(options, line.spans),
-    run=lambda task, options: recursion(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+    run=recursion,
     refuse=lambda task, options: tree_of(task.machine, options),
 )

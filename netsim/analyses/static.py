@@ -1,29 +1,28 @@
 """Static analysis: the equilibrium or operating point, as one row of samples."""
 
-import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis
+from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import SECOND, WORD, Kind
 from netsim.core.minimum_norm import least_reactions
 from netsim.core.states import STORED, energies, sample
 from netsim.equations.machine import Machine, power_room
-from netsim.initial.initial import Structure, set_differentiated
+from netsim.initial.initial import set_differentiated
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import describe
 from netsim.initial.static.equilibrium import Equilibrium
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_options, unknown_values
 from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
 from netsim.text.errors import InputError
-from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 NAMES: dict[str, Kind] = {"at": SECOND, "formulation": WORD}
@@ -50,55 +49,36 @@ def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Stat
     return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))
 
 
-def static(
-    machine: Machine,
-    structure: Structure,
-    options: StaticOptions,
-    saves: Sequence[Expr] = (),
-    plots: Sequence[Expr] = (),
-    beside: Sequence[Name] = (),
-) -> Samples:
+def static(task: Task, options: StaticOptions) -> Samples:
     """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
-    machine, structure, found = settled(machine, structure, options.at, options.formulation)
+    watch = Stopwatch()
+    machine, _, found = settled(task.machine, task.structure, options.at, options.formulation)
     g = found.g
-    selection = select(machine, saves, plots)
-    unseen = add_unseen(machine, selection, beside)
+    selection = select(machine, task.saves, task.plots)
+    unseen = add_unseen(machine, selection, task.beside)
     reader = observing(machine, reader_of(machine, selection))
     plan, _alive = plan_minimum_norm(machine, find_reactions(machine))
     least_reactions(plan, g)
     values, power = np.full((1, len(selection.entries)), np.nan), power_room(machine.system)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)
-    time, top = np.array([options.at]), machine.system.network.top
-    columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
-    others = "; ".join(_reading(machine, reader, selection, other) for other in found.others)
-    signals = selection.signals(columns, time, machine.values.scope(top), top)
-    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((1, 0))
-    effort = {"wall_seconds": clock.perf_counter() - began, "cpu_seconds": clock.thread_time() - cpu}
+    time, columns = np.array([options.at]), {name: values[:, j] for j, name in enumerate(selection.entries)}
+    signals, shown = selection.table(machine, columns, time)
     attributes = {
         "analysis": "static",
         "formulation": "tree" if machine.element else "absolute",
         "unknowns": machine.system.n,
         "redundant": describe(machine.system),
         **told(found),
-        "others": others,
-        **effort,
+        "others": "; ".join(_reading(machine, reader, selection, other) for other in found.others),
+        **watch.read,
+        "netlist": machine.system.network.text,
     }
-    attributes["netlist"] = machine.system.network.text
     energy = np.array([[power[STORED], 0.0, 0.0]])
-    return Samples(
-        "",
-        time,
-        tuple(signal for _, signal in signals.values()),
-        shown,
-        energy,
-        attributes,
-        origin=g,
-        unseen={n: columns[n] for n in unseen},
-    )
+    seen = {n: columns[n] for n in unseen}
+    return Samples("", time, signals, shown, energy, attributes, origin=g, unseen=seen)
 
 
 def _reading(machine: Machine, reader: Reader, selection: Selection, g: Array) -> str:
@@ -131,5 +111,5 @@ ANALYSIS = Analysis(
     "static",
     NAMES,
     check=lambda options, line: static_options(options, line.spans),
-    run=lambda task, options: static(task.machine, task.structure, options, task.saves, task.plots, task.beside),
+    run=static,
 )

@@ -27,10 +27,10 @@ from netsim.network.lets import signals_in
 from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.progress import Report
 from netsim.results.rates import add_rates, own_unknowns
-from netsim.results.samples import Samples, Signal, Trace
+from netsim.results.samples import Samples, Trace
 from netsim.results.selection import Selection, add_unseen, reader_of, select, signals_measured
 from netsim.results.series import integrals_in
-from netsim.simulate.adaptive import Running, begin_adaptive, integrate_adaptive
+from netsim.simulate.adaptive import Recorder, Running, begin_adaptive, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
@@ -113,22 +113,9 @@ def transient(
     tracer = observing(machine, tracer) if traced else tracer
     options = windowed(options, len(selection.entries), recording, bool(measured or rated))
     recorder = recorder_of(recording, machine, options, g, selection, followed)
-    failure: Problem | None = None
-    message = ""
     run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
     loop = clock.thread_time()
-    try:
-        failure = integrate_adaptive(run, progress, recorder)
-        if recorder and not failure:
-            recorder.ended(run)
-    except DiskFull as full:
-        failure = full.problems[0]
-    except KeyboardInterrupt:
-        message = f"interrupted at t = {run.now:g} s"
-    if failure and failure.code != DISK:
-        failure = near_rounding(failure, 1.0 if options.step else options.rtol, grown(run))
-        keep_last_step(run)
-    message = failure.message if failure else message
+    failure, message = _ended(run, progress, recorder)
     ending = _Ending(
         failure, message, clock.perf_counter() - began, clock.thread_time() - cpu, clock.thread_time() - loop
     )
@@ -141,6 +128,23 @@ def transient(
     also = seen(selection, unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
     return on_disk(samples, run, selection, unseen, recorder) if recorder and run.flushed else samples
+
+
+def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> tuple[Problem | None, str]:
+    """The run, integrated: the problem that stopped it, if any, and what to say of its end."""
+    failure: Problem | None = None
+    try:
+        failure = integrate_adaptive(run, progress, recorder)
+        if recorder and not failure:
+            recorder.ended(run)
+    except DiskFull as full:
+        failure = full.problems[0]
+    except KeyboardInterrupt:
+        return None, f"interrupted at t = {run.now:g} s"
+    if failure and failure.code != DISK:
+        failure = near_rounding(failure, 1.0 if run.options.step else run.options.rtol, grown(run))
+        keep_last_step(run)
+    return failure, failure.message if failure else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +257,8 @@ def _samples(
     trace: Trace | None,
 ) -> Samples:
     time, sampled, account = run.sampled
-    top = run.machine.system.network.top
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    signals = selection.signals(columns, time, run.machine.values.scope(top), top, trace)
-    values = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
-    shown: tuple[Signal, ...] = tuple(signal for _, signal in signals.values())
+    shown, values = selection.table(run.machine, columns, time, trace)
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
     finished = ending.failure is None and not ending.message
     attributes = _attributes(run, structure, changes, ending) | {"coordinates": coordinates}

@@ -2,8 +2,9 @@
 dimensions that agree."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from netsim.library.component import (
@@ -249,7 +250,7 @@ def _bare_zero(equation: Equation) -> bool:
     return isinstance(equation.right, Number) and equation.right.value == 0
 
 
-def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:  # noqa: C901  (one function per special call)
+def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
     """A scope in which every name has a fixed, generic number of its shape: evaluation then checks dimensions and
     shapes."""
     lets: dict[str, Typed] = {}
@@ -261,9 +262,7 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
                 return None
             if symbol.kind == "let":
                 if text not in lets:
-                    lets[text] = Typed(
-                        0.0, None
-                    )  # a let that needs itself finds a zero here, and is reported when formed
+                    lets[text] = Typed(0.0, None)  # found by a let that needs itself, which is reported when formed
                     lets[text] = evaluate(symbol.of.value, scope)
                 return lets[text]
             if symbol.kind == "count":
@@ -273,56 +272,55 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
 
         return resolve_name(name, whole, table)
 
-    def derivative(call: Call, inner: Scope) -> Typed:
-        if len(call.arguments) != 1 or call.keywords:
-            raise InputError(Problem("E207", "der() takes one argument", call.span))
-        operand = evaluate(call.arguments[0], inner)
-        return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
-
-    def lagrange(call: Call, inner: Scope) -> Typed:
-        if [table[str(plain_name(a))].kind if str(plain_name(a)) in table else "" for a in call.arguments] != [
-            "var",
-            "var",
-        ] or call.keywords:
-            raise InputError(
-                Problem("E207", "lagrange() takes two vars, coordinates and their rates: lagrange(y, ry)", call.span)
-            )
-        coordinates, rates = (evaluate(argument, inner) for argument in call.arguments)
-        if shape(coordinates.value) != shape(rates.value):
-            raise InputError(Problem("E204", "coordinates and rates differ in size", call.span))
-        return Typed(coordinates.value, JOULE / (coordinates.dimension or NO_DIMENSION))
-
-    def local(call: Call, inner: Scope) -> Typed:
-        if len(call.arguments) != 2 or plain_name(call.arguments[0]) not in component.terminals:
-            raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
-        return evaluate(call.arguments[1], inner)
-
-    def before(call: Call, inner: Scope) -> Typed:
-        if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-            raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
-        return evaluate(call.arguments[0], inner)
-
-    def sampled(call: Call, inner: Scope) -> Typed:
-        if len(call.arguments) != 2:
-            raise InputError(
-                Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
-            )
-        for argument in call.arguments:
-            number_of(argument, inner, SECOND)
-        return Typed(1.0)
-
-    scope = Scope(
-        resolve,
-        {
-            "der": derivative,
-            "local": local,
-            "lagrange": lagrange,
-            "pre": before,
-            "sample": sampled,
-            "delayed": delayed_of,
-        },
-    )
+    calls: dict[str, Callable[[Call, Scope], Typed]] = {
+        "der": _derivative,
+        "local": partial(_local, component),
+        "lagrange": partial(_lagrange, table),
+        "pre": _before,
+        "sample": _sampled,
+        "delayed": delayed_of,
+    }
+    scope = Scope(resolve, calls)
     return scope
+
+
+def _derivative(call: Call, scope: Scope) -> Typed:
+    if len(call.arguments) != 1 or call.keywords:
+        raise InputError(Problem("E207", "der() takes one argument", call.span))
+    operand = evaluate(call.arguments[0], scope)
+    return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
+
+
+def _local(component: Component, call: Call, scope: Scope) -> Typed:
+    if len(call.arguments) != 2 or plain_name(call.arguments[0]) not in component.terminals:
+        raise InputError(Problem("E207", "local() takes a terminal and a point: local(a, at)", call.span))
+    return evaluate(call.arguments[1], scope)
+
+
+def _lagrange(table: Mapping[str, Symbol], call: Call, scope: Scope) -> Typed:
+    given = [table.get(str(plain_name(argument))) for argument in call.arguments]
+    if [symbol.kind if symbol else "" for symbol in given] != ["var", "var"] or call.keywords:
+        message = "lagrange() takes two vars, coordinates and their rates: lagrange(y, ry)"
+        raise InputError(Problem("E207", message, call.span))
+    coordinates, rates = (evaluate(argument, scope) for argument in call.arguments)
+    if shape(coordinates.value) != shape(rates.value):
+        raise InputError(Problem("E204", "coordinates and rates differ in size", call.span))
+    return Typed(coordinates.value, JOULE / (coordinates.dimension or NO_DIMENSION))
+
+
+def _before(call: Call, scope: Scope) -> Typed:
+    if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
+        raise InputError(Problem("E207", "pre() takes the name of a discrete or a state: pre(n)", call.span))
+    return evaluate(call.arguments[0], scope)
+
+
+def _sampled(call: Call, scope: Scope) -> Typed:
+    if len(call.arguments) != 2:
+        message = "sample() takes the first instant and the period: sample(0 s, 1 ms)"
+        raise InputError(Problem("E207", message, call.span))
+    for argument in call.arguments:
+        number_of(argument, scope, SECOND)
+    return Typed(1.0)
 
 
 def delayed_of(call: Call, scope: Scope) -> Typed:

@@ -11,6 +11,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from netsim.output.scene import (
     Arrow,
+    Curve,
     Frame,
     Link,
     Scene,
@@ -111,66 +113,38 @@ def encoded(scene: Scene, most_times: int = MOST_TIMES) -> dict[str, Any]:
     time = np.asarray(scene.time, float)[keep]
     block = _Block(len(scene.time), keep)
     frames = [(f, block.rows(f.position), block.rows(quaternions(f.rotation))) for f in scene.frames]
-    reached = np.concatenate([np.zeros((0, 3)), *_reached(scene, frames, block)])
-    bounds = np.array([reached.min(axis=0), reached.max(axis=0)]) if len(reached) else np.array([[-0.5] * 3, [0.5] * 3])
-    scales = [a.scale or _arrow_scale(block.rows(a.vector), bounds) for a in scene.arrows]
-    tips = [block.rows(a.origin) + scale * block.rows(a.vector) for a, scale in zip(scene.arrows, scales)]
-    bounds = np.array(
-        [
-            np.min([bounds[0], *(t.min(axis=0) for t in tips)], axis=0),
-            np.max([bounds[1], *(t.max(axis=0) for t in tips)], axis=0),
-        ]
-    )
+    arrows, bounds = _arrows(scene, np.concatenate([np.zeros((0, 3)), *_reached(scene, frames, block)]), block)
     lines = {
         "title": scene.title,
         "message": scene.message,
-        "chapters": [{"name": c.name, "first": c.first, "last": c.last} for c in scene.chapters],
+        "chapters": [asdict(chapter) for chapter in scene.chapters],
         "planar": _is_planar(scene, frames, bounds) if scene.planar is None else scene.planar,
         "grid": scene.grid,
         "ground": scene.ground,
         "bounds": bounds.tolist(),
         "frames": [_frame(i, f, position, rotation, block) for i, (f, position, rotation) in enumerate(frames)],
-        "arrows": [
-            {
-                "name": a.name,
-                "origin": block.put(a.origin),
-                "vector": block.put(a.vector),
-                "scale": s,
-                "unit": a.unit,
-                "colour": a.colour,
-            }
-            for a, s in zip(scene.arrows, scales)
-        ],
+        "arrows": [block.record(arrow) for arrow in arrows],
         "traces": [
-            {"name": t.name, "points": block.put(t.points), "colour": t.colour or COLOURS[i % len(COLOURS)]}
-            for i, t in enumerate(scene.traces)
+            block.record(replace(t, colour=t.colour or COLOURS[i % len(COLOURS)])) for i, t in enumerate(scene.traces)
         ],
-        "links": [
-            {
-                "name": k.name,
-                "start": block.put(k.start),
-                "end": block.put(k.end),
-                "kind": k.kind,
-                "width": k.width,
-                "colour": k.colour,
-            }
-            for k in scene.links
-        ],
-        "curves": [
-            {
-                "name": c.name,
-                "straight": block.put(_flat(c.straight)),
-                "bent": block.put(_flat(c.bent)),
-                "colour": c.colour,
-            }
-            for c in scene.curves
-        ],
+        "links": [block.record(link) for link in scene.links],
+        "curves": [block.record(replace(c, straight=_flat(c.straight), bent=_flat(c.bent))) for c in scene.curves],
     }
     return {
         **lines,
         "time": _base64(time.astype("<f8")),
         "series": _base64(np.concatenate([np.zeros(0, "<f4"), *block.parts])),
     }
+
+
+def _arrows(scene: Scene, reached: np.ndarray, block: "_Block") -> tuple[list[Arrow], np.ndarray]:
+    """The arrows with the scales at which they are drawn, and the bounds of what is reached with their tips."""
+    bounds = np.array([reached.min(axis=0), reached.max(axis=0)]) if len(reached) else np.array([[-0.5] * 3, [0.5] * 3])
+    arrows = [replace(a, scale=a.scale or _arrow_scale(block.rows(a.vector), bounds)) for a in scene.arrows]
+    tips = [block.rows(a.origin) + a.scale * block.rows(a.vector) for a in arrows]
+    least = np.min([bounds[0], *(t.min(axis=0) for t in tips)], axis=0)
+    most = np.max([bounds[1], *(t.max(axis=0) for t in tips)], axis=0)
+    return arrows, np.array([least, most])
 
 
 def _flat(points: np.ndarray) -> np.ndarray:
@@ -183,6 +157,13 @@ class _Block:
     def __init__(self, total: int, keep: np.ndarray):
         self.total, self.keep, self.size = total, keep, 0
         self.parts: list[np.ndarray] = []
+
+    def record(self, each: Arrow | Curve | Link | Trace) -> dict[str, Any]:
+        """A record by its fields: series are put into the block."""
+        named = {field.name: getattr(each, field.name) for field in fields(each)}
+        return {
+            name: value if isinstance(value, str | float | int) else self.put(value) for name, value in named.items()
+        }
 
     def rows(self, series: np.ndarray) -> np.ndarray:
         """The series at the kept times, (kept, width); one row where it never changes."""

@@ -1,15 +1,30 @@
-"""How far a run is, on a terminal or in a notebook, with speed and time left. In a pipe there is nothing to see."""
+"""How far a run is, on a terminal or in a notebook, with speed and time left, and what it took. In a pipe there is
+nothing to see."""
 
 import sys
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 Report = Callable[[float, float | str, int], None]
 """(how far, 0 to 1; the time in s, or what is counted; steps, or how many of these)"""
 EVERY = 0.2
 """Seconds between two looks at a line in a notebook."""
+
+
+@dataclass(frozen=True)
+class Stopwatch:
+    """What an analysis takes, in seconds since it was made: on the wall, and of this thread's CPU time."""
+
+    wall: float = field(default_factory=clock.perf_counter)
+    cpu: float = field(default_factory=clock.thread_time)
+
+    @property
+    def read(self) -> dict[str, float]:
+        """The seconds up to now, as attributes of samples."""
+        return {"wall_seconds": clock.perf_counter() - self.wall, "cpu_seconds": clock.thread_time() - self.cpu}
 
 
 @contextmanager

@@ -65,6 +65,15 @@ class Selection:
         scope = series_scope(self.dimensions, values, time, parameters, top, trace)
         return sampled | computed(self.expressions, time, scope)
 
+    def table(
+        self, machine: Machine, columns: Mapping[str, Array], time: Array, trace: Trace | None = None
+    ) -> tuple[tuple[Signal, ...], Array]:
+        """What is saved as signals and their values (nt, signals)."""
+        top = machine.system.network.top
+        saved = self.signals(columns, time, machine.values.scope(top), top, trace).values()
+        values = np.column_stack([series for series, _ in saved]) if saved else np.zeros((len(time), 0))
+        return tuple(signal for _, signal in saved), values
+
 
 class Finder:
     """Finds the scalars behind the names of signals."""

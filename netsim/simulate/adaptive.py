@@ -231,6 +231,8 @@ class Recorder(Protocol):
 
     def rewound(self, run: Running) -> None: ...
 
+    def ended(self, run: Running) -> None: ...
+
 
 def integrate_adaptive(run: Running, progress: Any, recorder: Recorder | None = None) -> Problem | None:
     """Blocks of steps until the end, a failure (returned) or an interruption (raised); what `recorder` has is gone on

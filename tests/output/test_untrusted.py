@@ -157,4 +157,4 @@ def test_files_are_opened_for_writing_in_five_places():
                     found.add(file.relative_to(PACKAGE).as_posix())
     formats = {"formats/csv.py", "formats/netcdf.py", "output/animate.py", "output/diagram.py", "results/plots.py"}
     stored = {f"results/partial/{name}.py" for name in ("container", "recording", "rows")}
-    assert found == formats | stored | {"analyses/many/fit.py", "commands/making.py", "text/cache.py"}
+    assert found == formats | stored | {"analyses/many/fit.py", "commands/making.py", "text/kept/cache.py"}

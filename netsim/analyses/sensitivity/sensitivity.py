@@ -6,7 +6,6 @@ instant. What is computed from signals (expressions, measures) is differentiated
 order 4: its instants move along with events.
 """
 
-import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +23,7 @@ from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
 from netsim.results.measures import measured
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.results.selection import Selection, add_unseen, select
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
@@ -175,7 +175,7 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
 
 def _back(task: Task, options: SensitivityOptions) -> Samples:
     """Last values of signals and their derivatives, which are figures."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     found = reverse(task, options.run, options.to, options.spans, options.of or task.saves)
     figures = [Figure(f"final({name})", value, unit) for name, (unit, value, _) in found.signals.items()]
     figures += [
@@ -185,14 +185,14 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
     ]
     signals = tuple(Signal(name, unit) for name, (unit, _, _) in found.signals.items())
     values = np.array([[value for _, value, _ in found.signals.values()]])
-    attributes = _attributes(options, found.run, found.of, (began, cpu), task)
+    attributes = _attributes(options, found.run, found.of, watch, task)
     return Samples(
         "", np.array([found.time]), signals, values, np.zeros((0, 3)), attributes, figures=tuple(figures)
     )  # fmt: skip
 
 
 def _attributes(
-    options: SensitivityOptions, run: Running, of: Sequence[Varied], began: tuple[float, float], task: Task
+    options: SensitivityOptions, run: Running, of: Sequence[Varied], watch: Stopwatch, task: Task
 ) -> dict[str, Any]:
     return {
         "analysis": "sensitivity",
@@ -201,14 +201,13 @@ def _attributes(
         "stop": options.run.stop,
         "steps": run.steps,
         "parameters": ", ".join(each.name for each in of),
-        "wall_seconds": clock.perf_counter() - began[0],
-        "cpu_seconds": clock.thread_time() - began[1],
+        **watch.read,
         "netlist": task.network.text,
     }
 
 
 def _along(task: Task, options: SensitivityOptions) -> Samples:
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     measures = {m.name for m in task.network.measures}
     asked = [show_expression(each) for each in options.of]
     saves = [each for each, text in zip(options.of, asked) if text not in measures] or (() if asked else task.saves)
@@ -227,7 +226,7 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
         for name, figure in done.figure_change(j).items() if measures else ():
             if not asked or name in asked:
                 figures.append(Figure(f"d({name})/d({each.name})", figure, _unit(known[name].unit, each)))
-    attributes = _attributes(options, done.found.run, done.of, (began, cpu), task)
+    attributes = _attributes(options, done.found.run, done.of, watch, task)
     unseen = {n: done.columns()[n][kept] for n in done.unseen}
     values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
     return Samples(

@@ -5,7 +5,6 @@ One signal for one input keeps its name; of several inputs the responses are cal
 frequencies are added until the curve between two of them is plain, beginning at the poles' own.
 """
 
-import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, g
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.analyses.signals.response import response
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
@@ -62,7 +62,7 @@ def check(options: Mapping[str, Any], line: Line) -> AcOptions:
 
 def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     ((lin, selection, point),) = linearised_at(task, options.where.at)
     inputs = inputs_of(lin, task, selection, chosen_inputs(lin, options.where.inputs))
     frequencies, found = swept(lin, inputs, options.grid, options.amplitudes)
@@ -79,8 +79,7 @@ def run(task: Task, options: AcOptions) -> Samples:
         "inputs": ", ".join(names),
         "unknowns": lin.n,
         "at": point.time if options.where.at else "static",
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": lin.machine.system.network.text,
     }
     values = found.reshape(len(frequencies), -1)

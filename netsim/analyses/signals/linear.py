@@ -5,7 +5,6 @@ The rows of the result are states and then outputs, its columns states and then 
 has the matrices as objects of SciPy, python-control and xarray.
 """
 
-import time as clock
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of, reduced, state_space
 from netsim.analyses.signals.response import response
 from netsim.equations.messages import position_name
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -191,7 +191,7 @@ def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array
 
 def run(task: Task, where_: Where) -> Samples:
     """[A B; C D] at every instant, one below the other."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     models = list(_models(task, where_))
     first = models[0]
     columns = (*(Signal(name) for name in first.states), *first.inputs)
@@ -204,8 +204,7 @@ def run(task: Task, where_: Where) -> Samples:
         "states": "; ".join(first.states),
         "inputs": "; ".join(s.name for s in first.inputs),
         "outputs": "; ".join(s.name for s in first.outputs),
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": first.lin.machine.system.network.text,
     }
     rows = np.arange(1.0, len(values) + 1)

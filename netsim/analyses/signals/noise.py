@@ -6,7 +6,6 @@ transposed matrix, P(s)^T x = C(s)^T, gives the response of the output to all of
 (Rohrer, Nagel, Meyer and Weber, IEEE J. Solid-State Circuits 6, 1971).
 """
 
-import time as clock
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +24,7 @@ from netsim.equations.batches import instance_parameters
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.network.values import parse_expression
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem
@@ -69,7 +69,7 @@ def check(options: Mapping[str, Any], line: Line) -> NoiseOptions:
 
 def run(task: Task, options: NoiseOptions) -> Samples:
     """Root densities over frequency; totals as figures."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     asked = replace(task, saves=[options.output], plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
     if len(lin.signals) != 1:
@@ -104,8 +104,7 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         "output": output.name,
         "input": ", ".join(names),
         "unknowns": lin.n,
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": lin.machine.system.network.text,
     }
     values = np.sqrt(np.column_stack([density for _, density in columns]))

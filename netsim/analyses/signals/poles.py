@@ -5,7 +5,6 @@ Small networks give all poles, those of any index too, by the reduction to state
 Arnoldi's method around a shift, on the sparse matrices.
 """
 
-import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.equations.history import refuse_delays
 from netsim.network.values import Values, parameter_names
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.units import parse_unit
@@ -78,7 +78,7 @@ def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
 
 def run(task: Task, options: PolesOptions) -> Samples:
     """A row per pole, and per zero: where it lies, and how much every state takes part (of poles)."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     rows, states, told, origin = list[Array](), dict[str, None](), "", None
     parts = list[Mapping[str, Array]]()
     for value in options.values or (None,):
@@ -111,8 +111,7 @@ def run(task: Task, options: PolesOptions) -> Samples:
         "analysis": "poles",
         "stability_of_poles": told,
         "unknowns": task.machine.system.n,
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": task.network.text,
     }
     count = np.arange(1.0, len(values) + 1)

@@ -5,7 +5,6 @@ method at right angles to the tangent (pseudo-arc-length continuation; H. Keller
 1977). So it goes round folds, where l turns back. Rows are the points of the curve, those at equal steps of l exactly.
 """
 
-import time as clock
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,6 +26,7 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import set_differentiated
 from netsim.initial.static.rest import Rest, at_rest
 from netsim.network.values import Values, parameter_names
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import reader_of
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
@@ -189,7 +189,7 @@ def along(curve: Curve, first: float, last: float, steps: Array, sense: float = 
 
 def run(task: Task, options: SweepOptions) -> Samples:
     """A row per point of the curve: the swept quantity, then the saved signals."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     (point,) = points(task, ())
     curve, signal = _curve(task, point.machine, point.g, options)
     selection = selected(curve.rest.machine, task)
@@ -213,8 +213,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     attributes = {
         "analysis": "sweep_static",
         "over": options.over,
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": task.network.text,
     }
     values = np.array(rows)

@@ -22,7 +22,29 @@ from netsim.core.contract import (
 from netsim.core.history import BEGINS_LOW, CAREFUL, WATCHING
 from netsim.core.linear.factors import Factor, analyse
 from netsim.core.loop.adaptive import first_size
-from netsim.core.loop.control import BY_ERROR, EVERY, RECOVERING, SOLVING, Control
+from netsim.core.loop.control import (
+    ARRIVAL,
+    AT_ONCE,
+    BY_ERROR,
+    DUE,
+    EVERY,
+    FIXED,
+    LEAST,
+    LIGHT,
+    LONGEST,
+    PROJECTING,
+    REASON,
+    RECOVERING,
+    REFUSED_BY,
+    RESTARTS,
+    SIZE,
+    SOLVING,
+    SPACING,
+    STOP,
+    WEIGHT,
+    Control,
+)
+from netsim.core.loop.control import WITHIN as WITHIN_STEPS
 from netsim.core.loop.sampler import Sampler
 from netsim.core.loop.turnover import nothing_turned
 from netsim.core.method import TRAPEZOID, Method
@@ -122,63 +144,58 @@ def first_control(
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
     delays watch; what `looked` (see `defect_limits`) says of the defect."""
-    stop, fixed, kinematic, buffer = options.stop, options.step, machine.system.layout.nk > 0, machine.problem.buffer
+    stop, fixed, buffer = options.stop, options.step, machine.problem.buffer
     buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
-    largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
-    bounds = options.max_step or largest, WITHIN * buffer.length.min(initial=np.inf), longest_between(options)
-    longest = fixed if fixed else min(bounds)
-    weight = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
-    spacing = (
-        stop / FEATURES if curved(machine) else np.inf
-    )  # polynomials that hold at an instant of a step hold in all of it
-    tail = [spacing, 0.0, np.inf, weight, 0.0, 0.0]
-    numbers = np.array([0.0, size, stop, fixed, 1e-15 * stop, longest, BY_ERROR, 0.0, np.inf, np.inf, *tail])
-    kinematic_constraints = (
-        structure.index > 1 and len(plan.sizes) > 0 and not method.explicit and not options.formula
-    )  # whose steps end in one of themselves
     grid: Array = np.full(1, np.inf)
     if options.sample:
         grid = first_grid(options)
     elif not fixed:
         grid = np.append(np.arange(1, FILL) * (stop / FILL), [stop, np.inf])
-    every = 0 if options.sample else options.every
-    memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
-    recovering = int(
-        len(plan.sizes) > 0
-        and (
-            method.explicit
-            or (options.recovers and (kinematic or structure.index > 1 or memoryless or options.formula))
-        )
-    )
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
     cut = time_events if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
-    limits = looked[0]
-    at_once = int(np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0])))
-    solving = int(at_once and not recovering)
-    within = int(np.any(np.isfinite(limits[machine.system.layout.nk :])))
-    places = np.array(
-        [
-            0,
-            0,
-            0,
-            0,
-            every,
-            int(kinematic_constraints),
-            recovering,
-            int(len(plan.sizes) > 0),
-            0,
-            0,
-            0,
-            0,
-            at_once,
-            within,
-            solving,
-            0,
-            int(looked[2].any() and not method.explicit and not options.formula),
-        ]
-    )
+    numbers = _first_numbers(options, method, machine, size)
+    places = _first_places(options, method, structure, plan, machine, looked)
     return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)
+
+
+def _first_numbers(options: TransientOptions, method: Method, machine: Machine, size: float) -> Array:
+    """Control.numbers at t = 0."""
+    stop, fixed, found = options.stop, options.step, np.zeros(16)
+    largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
+    shortest_delay = machine.problem.buffer.length.min(initial=np.inf)
+    longest = fixed or min(options.max_step or largest, WITHIN * shortest_delay, longest_between(options))
+    found[[SIZE, STOP, FIXED, LEAST, LONGEST, REASON]] = size, stop, fixed, 1e-15 * stop, longest, BY_ERROR
+    found[[DUE, ARRIVAL, REFUSED_BY]] = np.inf
+    # polynomials that hold at an instant of a step hold in all of it
+    found[SPACING] = stop / FEATURES if curved(machine) else np.inf
+    found[WEIGHT] = GIVEN_STEP / method.tolerance(options.rtol) if fixed and method.judged else 0.0
+    return found
+
+
+def _first_places(
+    options: TransientOptions,
+    method: Method,
+    structure: Structure,
+    plan: Consistent,
+    machine: Machine,
+    looked: tuple[Array, Array, Array],
+) -> Array:
+    """Control.places at t = 0."""
+    nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(17, np.int64)
+    has_plan, follows = len(plan.sizes) > 0, not method.explicit and not options.formula
+    memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
+    moving = nk > 0 or structure.index > 1
+    recovered = method.explicit or (options.recovers and (moving or memoryless or options.formula))
+    found[EVERY] = 0 if options.sample else options.every
+    found[PROJECTING] = structure.index > 1 and has_plan and follows  # steps end in one of the constraints' own
+    found[RECOVERING] = has_plan and recovered
+    found[RESTARTS] = has_plan
+    found[AT_ONCE] = np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0]))
+    found[WITHIN_STEPS] = np.any(np.isfinite(limits[nk:]))
+    found[SOLVING] = found[AT_ONCE] and not found[RECOVERING]
+    found[LIGHT] = light.any() and follows
+    return found
 
 
 def curved(machine: Machine) -> bool:
