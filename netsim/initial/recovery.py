@@ -11,49 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.core.compiled.call import run_table
-from netsim.core.linear.factors import Factor, SingularMatrix, analyse, condition_estimate, refactor, solve
+from netsim.core.linear.factors import SingularMatrix, analyse, condition_estimate, refactor, solve
 from netsim.core.newton import CONVERGED, set_time
-from netsim.equations.batches import Batch
-from netsim.equations.kernels.kernel import Kernel
-from netsim.equations.kernels.program import restricted
-from netsim.equations.machine import Call, Machine, call_table
+from netsim.equations.machine import Call, Machine
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.initial import Structure, of_velocities
-from netsim.initial.stages import Stages, derivative_of, masses, partial_values, slots, solve_stage, stage_variables
-from netsim.structure.orders import all_equation_numbers
-from netsim.structure.prescribed import HOLD, constrained, holding, prescribed_pairs
+from netsim.initial.plans.calls import partials_table
+from netsim.initial.plans.stage import StagePlan, plan_stage
+from netsim.initial.stages import Stages, partial_values, solve_stage
+from netsim.structure.prescribed import constrained
 from netsim.text.errors import SimulationError
 
 Array = np.ndarray
 ROUNDS = 2
-CORNER = 1e-13
-RATE = 1e-25
-
-
-@dataclass(eq=False)
-class StagePlan:
-    """One stage as arrays: tables of residuals by order (each with the positions of its rows in the stage, and where it
-    writes them), places and sizes of unknowns, and the entries of [W J'; J -eps] (or of J, where it is square), whose
-    columns are measured by these sizes; how its rows are scaled there, and max |J| of each."""
-
-    tables: list[tuple[Array, Array, Array]]
-    places: Array
-    sizes: Array
-    m: int
-    n: int
-    indptr: Array
-    indices: Array
-    base: Array
-    picks: Array
-    targets: Array
-    scales: Array
-    row_scale: Array
-    row_size: Array
-    pairs: Array
-    factor: Factor | None = None
-    rounding: float = 0.0
-    """What rounding leaves of a correction, relative to the smallest unknowns: units times the condition where the
-    factor was taken."""
 
 
 @dataclass(eq=False)
@@ -105,12 +75,12 @@ def plan_recovery(
     free = constrained(structure.signature, structure.dynamic) & (jumping or bool(system.layout.nk))
     known = np.flatnonzero(held & ~free)
     plans = [
-        (k, _plan(stages, k, values, sizes, held, known, alive))
+        (k, plan_stage(stages, k, values, sizes, held, known, alive))
         for k in ([lowest] if closing else range(lowest + 1, 1))
     ]
     if following and system.layout.nk and not closing:
         others = np.setdiff1d(np.arange(len(structure.dynamic.d)), np.arange(system.layout.nk, system.n))
-        plans.insert(0, (lowest, _plan(stages, lowest, values, sizes, held, others, alive, matched=True)))
+        plans.insert(0, (lowest, plan_stage(stages, lowest, values, sizes, held, others, alive, matched=True)))
     used = np.zeros(len(elements), bool)
     for _, plan in plans:
         used[plan.picks] = used[plan.pairs[:2]] = True
@@ -123,23 +93,6 @@ def differentiated_held(machine: Machine, structure: Structure, values: Array) -
     derivatives by order."""
     n, nk = machine.system.n, machine.system.layout.nk
     return np.concatenate([np.zeros(n, bool), ~_momentum(structure, values, n, nk)])
-
-
-def partials_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
-    """The call table of those derivatives by order that are used; what it must keep is added to `alive`."""
-    if machine.element is not None:
-        return machine.element.partials.table(used)
-    calls: list[Call] = []
-    first = 0
-    for batch in machine.system.batches:
-        kernel = batch.kernels.partials
-        places = first + np.arange(kernel.program.n_outputs * batch.n).reshape(-1, batch.n)
-        first += places.size
-        wanted = np.asarray(used[places].any(axis=1))
-        if wanted.any():
-            calls.append(_call(machine, batch, kernel, places, wanted))
-    alive.append(calls)
-    return call_table(calls, machine.system.layout.uniforms)
 
 
 def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
@@ -161,185 +114,6 @@ def _differentiated_sizes(structure: Structure, values: Array, sizes: Array) -> 
     ordinary = np.zeros(s.size - n)
     np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * sizes[s.variable[inside]])
     return np.where(ordinary > 0.0, ordinary, 1.0)
-
-
-def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array) -> Call:
-    """Those outputs of a kernel that are `wanted`, to `places` (outputs, instances)."""
-    gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
-    program = restricted(kernel.program, np.flatnonzero(wanted).tolist())
-    return Call(
-        program,
-        batch.n,
-        gather,
-        machine.parameters[id(batch)],
-        np.ascontiguousarray(places[wanted].ravel().astype(np.int32)),
-    )
-
-
-def _plan(
-    stages: Stages,
-    k: int,
-    values: Array,
-    sizes: Array,
-    held: Array,
-    known: Array,
-    alive: list[list[Call]],
-    matched: bool = False,
-) -> StagePlan:
-    """One stage without variables that are `known`, of all its equations, or of those alone that are matched to the
-    others."""
-    o, s = stages.offsets, stages.signature
-    sized = values * sizes[s.variable]
-    equations = np.flatnonzero((o.match >= 0) & (o.c + k >= 0))
-    variables = np.setdiff1d(stage_variables(o, k), known[o.d[known] + k == 0])
-    equations = equations[np.isin(o.match[equations], variables)] if matched or not len(variables) else equations
-    m, n = len(equations), len(variables)
-    row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
-    row_of[equations], column_of[variables] = np.arange(m), np.arange(n)
-    top = np.flatnonzero(s.kept & (row_of[s.equation] >= 0) & (column_of[s.variable] >= 0))
-    top = top[s.order[top] == o.d[s.variable[top]] - o.c[s.equation[top]]]
-    i, j = row_of[s.equation[top]], column_of[s.variable[top]]
-    square, pairs, shares = m == n, np.zeros((2, 0), np.int64), np.zeros(0)
-    if square:
-        rows, columns, picks, scales, base_entries = (
-            i,
-            j,
-            top,
-            sizes[variables[j]],
-            (np.zeros(0, int), np.zeros(0, int), np.zeros(0)),
-        )
-        size, row_scale = n, np.ones(m)
-    else:
-        nk = stages.machine.system.layout.nk
-        # a differentiated quantity is held, not the rate that it happens to have
-        rates = held[variables] & (o.d[variables] + k > 0)
-        costs = np.where(held[variables] & ~rates, HOLD, 1.0)
-        mass = np.flatnonzero(masses(stages, column_of))
-        momenta = _momenta(stages, column_of)
-        products = sized[momenta[0]] * sized[momenta[1]] * sizes[s.equation[momenta[0]]] / sizes[s.variable[momenta[0]]]
-        top_mass = max(
-            np.abs(sized[mass] * sizes[s.equation[mass]]).max(initial=0.0), np.abs(products).max(initial=0.0)
-        )
-        mass_scale = 1.0 / top_mass if top_mass else 1.0
-        prescribed = prescribed_pairs(s, o, stages.machine.system.n, nk) if k < 0 else momenta[:, :0]
-        pairs = np.hstack([momenta, prescribed])
-        ends = np.stack([np.append(s.equation[momenta[0]], s.variable[prescribed[0]]), s.variable[pairs[1]]])
-        shares = (
-            np.append(np.full(momenta.shape[1], -mass_scale), holding(s, sized, prescribed))
-            * sizes[ends[0]]
-            * sizes[ends[1]]
-        )
-        rows = np.concatenate([n + i, j, column_of[s.equation[mass]], column_of[ends[0]]])
-        columns = np.concatenate([j, n + i, column_of[s.variable[mass]], column_of[ends[1]]])
-        picks = np.concatenate([top, top, mass])
-        follows = (variables >= nk) & ~(held[variables] & ~rates)  # has no inertia that would keep what it is
-        if len(mass) or pairs.size:
-            own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2
-            massless = 1e-9 * np.where(costs > 1.0, costs**2, own[own > 0.0].min(initial=1.0))
-            light = np.where(own > 0.0, 1e-9 * own, np.where(follows, RATE, massless))
-        else:
-            light = np.where(follows, CORNER, costs**2)
-        row_scale = 1.0 / (_largest(m, i, sized[top]) if nk else _freedom(m, i, sized[top], light[j]))
-        by_row = row_scale[i] * sizes[variables[j]]
-        scales = np.concatenate([by_row, by_row, mass_scale * sizes[s.equation[mass]] * sizes[s.variable[mass]]])
-        base_entries = (np.arange(n + m), np.arange(n + m), np.concatenate([light, np.full(m, -CORNER)]))
-        size = n + m
-    codes = np.concatenate([columns, base_entries[1]]) * max(size, 1) + np.concatenate([rows, base_entries[0]])
-    unique, position = np.unique(codes, return_inverse=True)
-    indptr = np.searchsorted(unique, np.arange(size + 1) * max(size, 1)).astype(np.int32)
-    base = np.zeros(len(unique))
-    np.add.at(base, position[len(rows) :], base_entries[2])
-    return StagePlan(
-        _tables(stages, k, equations, alive), slots(stages.machine, variables, o.d[variables] + k), sizes[variables], m,
-        n, indptr,
-        (unique % max(size, 1)).astype(np.int32), base, s.raw(picks), position[: len(picks)], np.append(scales, shares),
-        row_scale,
-        _largest(m, i, values[top]), np.vstack([s.raw(pairs), position[len(picks) : len(rows)]]),
-    )  # fmt: skip
-
-
-def _momenta(stages: Stages, column_of: Array) -> Array:
-    """Pairs of triples whose negative product is mass: a balance's share of the rate of a differentiated quantity, and
-    that quantity's definition over a velocity."""
-    s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
-    rate = np.flatnonzero(
-        s.kept & (s.order == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
-    )
-    content = np.flatnonzero(
-        s.kept & (s.order == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
-    )
-    order = np.argsort(s.equation[content], kind="stable")
-    content = content[order]
-    low, high = (np.searchsorted(s.equation[content], s.variable[rate], side) for side in ("left", "right"))
-    first = np.repeat(rate, high - low)
-    second = np.concatenate([content[a:b] for a, b in zip(low, high)]) if len(rate) else np.zeros(0, np.int64)
-    return np.vstack([first, second])
-
-
-def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array:
-    """The mass of every variable itself: the diagonal of the mass matrix, of a rotation the largest of its three (axes
-    turn).
-
-    Of a momentum I w it is 1/I."""
-    s, found = stages.signature, np.zeros(stages.signature.size + 1)
-    own = mass[s.equation[mass] == s.variable[mass]]
-    np.add.at(found, s.variable[own], values[own])
-    first, second = pairs[:, s.equation[pairs[0]] == s.variable[pairs[1]]]
-    np.add.at(found, s.variable[second], -values[first] * values[second])
-    found = np.abs(found)
-    for i in stages.machine.system.numbering.rotations:
-        found[i : i + 3] = found[i : i + 3].max()
-    inertia = np.zeros(len(found))
-    np.maximum.at(inertia, s.variable[pairs[0]], np.abs(values[pairs[1]]))
-    return np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), found)
-
-
-def _freedom(m: int, i: Array, values: Array, weights: Array) -> Array:
-    """sqrt(J W^-1 J') by rows: the corner is then small beside every row's own freedom."""
-    return np.sqrt(np.maximum(np.bincount(i, values**2 / weights, m), 1e-300))
-
-
-def _largest(m: int, i: Array, values: Array) -> Array:
-    """max |J| by rows."""
-    found = np.full(m, 1e-300)
-    np.maximum.at(found, i, np.abs(values))
-    return found
-
-
-def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
-    """(call table, equations' positions in the stage, in what it writes) by order; a sum of balances has several."""
-    machine, (sums, parts) = stages.machine, stages.signature.sums
-    found, row_of = [], np.full(stages.signature.size, -1)
-    row_of[equations] = np.arange(len(equations))
-    among = row_of[sums] >= 0
-    rows, terms = np.append(row_of[equations], row_of[sums[among]]), np.append(equations, parts[among])
-    orders = stages.offsets.c[equations][rows] + k
-    places = machine.system.layout.equation(terms)
-    for order in np.unique(orders):
-        at = np.flatnonzero(orders == order)
-        if machine.element is not None:
-            found.append((machine.element.partials.equations(int(order)), rows[at], places[at]))
-            continue
-        calls = equations_of(machine, terms[at], int(order))
-        alive.append(calls)
-        found.append((call_table(calls, machine.system.layout.uniforms), rows[at], places[at]))
-    return found
-
-
-def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
-    """The calls that write a derivative in time of some equations to these' own places."""
-    system = machine.system
-    size = system.n + system.layout.nq
-    wanted = np.zeros(size + 1, bool)
-    wanted[equations] = True
-    calls = []
-    for batch in system.batches:
-        numbers = all_equation_numbers(system, batch)
-        used = wanted[np.where(numbers < 0, size, numbers)]
-        if used.any():
-            scatter = system.layout.equation(numbers)
-            calls.append(_call(machine, batch, derivative_of(batch, order), scatter, np.asarray(used.any(axis=1))))
-    return calls
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:

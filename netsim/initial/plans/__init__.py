@@ -1,0 +1,1 @@
+"""Stages of consistent points, laid out once as arrays and calls."""
