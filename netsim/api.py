@@ -29,7 +29,7 @@ from netsim.library.formats import FORMATS
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
 from netsim.network.reading import read_network
-from netsim.network.values import Values, as_expressions, parse_expression
+from netsim.network.values import Values
 from netsim.results import listing
 from netsim.results.claims import judged, signals_judged
 from netsim.results.earlier import series_of_run
@@ -44,6 +44,7 @@ from netsim.structure.findings import at_rest, findings
 from netsim.structure.orders import absent_rates
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
+from netsim.text.expressions.from_python import expression_given, mapping_given, refused, texts_given
 from netsim.text.registry import Registry
 from netsim.text.syntax import Expr, Name, Plot, Run
 
@@ -142,13 +143,11 @@ class Model(Studies):
     def with_params(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> "Model":
         """The same network with other parameter values (numbers in SI, or texts with units), by name or in a mapping,
         which takes dotted names too: {"m1.m": "3 kg"}. Nothing is rebuilt or recompiled."""
-        return self.with_overrides({**(values or {}), **more})
+        return self.with_overrides({**mapping_given("with_params", {} if values is None else values), **more})
 
     def with_overrides(self, values: Mapping[str, Expr | str | float]) -> "Model":
         """As `with_params`, for parsed expressions too."""
-        plain = as_expressions({n: v for n, v in values.items() if isinstance(v, str | int | float)})
-        given = {n: v for n, v in values.items() if not isinstance(v, str | int | float)}
-        return replace(self, overrides={**self.overrides, **plain, **given})
+        return replace(self, overrides={**self.overrides, **{n: expression_given(n, v) for n, v in values.items()}})
 
     @OVERFLOWS
     def check(self) -> list[Problem]:
@@ -190,7 +189,7 @@ class Model(Studies):
         runs = self.samples() if result is None else samples_in(result)
         lines = () if sweep_in(runs) else self.network.plots
         if signals:
-            lines = (Plot(tuple(parse_expression(text, "plot") for text in signals)),)
+            lines = (Plot(tuple(expression_given("plot", text) for text in texts_given("plot", signals))),)
         return pictured(runs, lines, self.values.scope(self.network.top))
 
     @OVERFLOWS
@@ -277,7 +276,7 @@ class Model(Studies):
     def _transient_line(self, options: Mapping[str, Any]) -> Run:
         """The netlist's first transient line, or an empty one where the options have a `stop`."""
         line = next((run for run in self.network.runs if run.analysis == "transient" and "stop" not in options), None)
-        if not line and "rest" not in (options.get("from_"), options.get("from")):
+        if not line and not any(isinstance(o, str) and o == "rest" for o in map(options.get, ("from_", "from"))):
             self._settled()
         return line or Run("transient", ())
 
@@ -289,8 +288,7 @@ class Model(Studies):
         Raises what `transient` raises, and `InputError` for what cannot be an input."""
         line = self._transient_line(options)
         task = self._task(save, beside=signals_judged(self.network))
-        names = (inputs,) if isinstance(inputs, str) else inputs
-        return stepped(task, self._options(line, stepped_options(line, options)), names)
+        return stepped(task, self._options(line, stepped_options(line, options)), texts_given("inputs", inputs))
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
@@ -331,7 +329,7 @@ class Model(Studies):
     def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
         if given is None:
             return [signal for save in self.network.saves for signal in save.signals]
-        return [parse_expression(text, "save") for text in ([given] if isinstance(given, str) else given)]
+        return [expression_given("save", text) for text in texts_given("save", given)]
 
     def _plots(self) -> list[Expr]:
         return [signal for plot in self.network.plots for signal in plot.signals]
@@ -354,6 +352,8 @@ class Model(Studies):
         return table_calls(self.system, self.values)
 
     def _options(self, run: Run, given: Mapping[str, Any]) -> Any:
+        if not isinstance(run.analysis, str):
+            raise refused("analysis", "the name of an analysis", run.analysis)
         if run.analysis not in ANALYSES:
             hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
             raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
@@ -378,11 +378,8 @@ def register(*records: Method | Analysis[Any] | Format) -> None:
     """Methods, analyses and file formats of your own, for all models of this process.
 
     Raises `ValueError` for a name that netsim itself provides."""
+    homes: dict[type, Registry[Any]] = {Method: METHODS, Analysis: ANALYSES, Format: FORMATS}
     for record in records:
-        match record:
-            case Method():
-                METHODS.add(record)
-            case Analysis():
-                ANALYSES.add(record)
-            case Format():
-                FORMATS.add(record)
+        if type(record) not in homes:
+            raise refused("register", "a method, an analysis or a format", record)
+        homes[type(record)].add(record)

@@ -10,9 +10,9 @@ import netsim
 from netsim.analyses.given import written_option
 from netsim.analyses.transient import OPTIONS, transient
 from netsim.library.files import models_folder
-from netsim.network.values import parse_expression
 from netsim.results.samples import Samples
 from netsim.simulate.options import check_options
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.syntax import Run
 
 hypothesis.settings.register_profile(

@@ -104,7 +104,7 @@ def test_every_signal_of_the_table_can_be_saved_and_every_parameter_set(name):
     model = loaded(name)
     signals, parameters = model.signals, model.parameters
     assert len(signals) > 5
-    netsim.results.selection.select(model.machine, [netsim.network.values.parse_expression(s, "save") for s in signals])
+    netsim.results.selection.select(model.machine, [netsim.text.expressions.from_python.parse_expression(s, "save") for s in signals])
     same = model.with_params({p: _typed(parameters[p]) for p in parameters if parameters[p]["value"] != ()})
     assert [row[:2] for row in same.parameters.rows] == [row[:2] for row in parameters.rows] and same.values.unknown_overrides() == []
 
@@ -113,7 +113,7 @@ def test_rates_that_a_run_samples_are_no_signals_of_the_next_model():
     """Definitions of components are shared by all models of a process."""
     model = loaded("tripod/stage1")
     before = list(model.signals)
-    marker = netsim.network.values.parse_expression("M.x", "save")
+    marker = netsim.text.expressions.from_python.parse_expression("M.x", "save")
     selection = netsim.results.selection.select(model.machine, [marker])
     assert netsim.results.rates.add_rates(model.machine, selection, [marker]) == {"M.x": ("M.x rate 1", "M.x rate 2")}
     assert list(netsim.load(netsim.library.files.models_folder() / "tripod/stage1.net").signals) == before

@@ -22,7 +22,7 @@ from pygments.token import Error
 from shown_netlists import example, shipped
 
 import netsim
-from netsim.network.values import parse_expression
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.parse import parse
 
 ROOT = Path(__file__).parents[1]

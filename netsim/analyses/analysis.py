@@ -19,11 +19,12 @@ from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.axes import with_axis
 from netsim.network.network import Network
-from netsim.network.values import Values, parse_expression
+from netsim.network.values import Values
 from netsim.results.partial.recording import Recording
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, NetsimError, Problem, Span, nearest
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Scope
 from netsim.text.limits import TOO_LARGE
 from netsim.text.syntax import Binding, Expr, Name, Run

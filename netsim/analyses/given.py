@@ -1,13 +1,15 @@
 """Options as they are given: by a run line, from Python, on the command line."""
 
+from collections.abc import Iterator, Mapping
 from enum import Enum
+from math import isfinite
 from typing import Any
 
-from netsim.network.values import parse_expression
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, Span
+from netsim.text.expressions.from_python import expression_given, expressions_given, plain_number, refused, texts_given
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.typed import Scope, Typed, number_of
-from netsim.text.syntax import Binding, Expr, Name, Number, String, Vector
+from netsim.text.expressions.typed import Scope, Typed, number_of, span_of
+from netsim.text.syntax import Binding, Expr, Name, Spanned, String, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
 SECOND, NUMBER = parse_unit("s").dimension, NO_DIMENSION
@@ -24,15 +26,6 @@ Kind = Dimension | Other
 """How an option is read; a number has a dimension and comes in SI units."""
 
 
-def listed_option(value: Any, name: str) -> Expr:
-    """An option from Python: a number, or a list of numbers and of signals' names."""
-    if isinstance(value, int | float):
-        return Number(float(value), "")
-    return Vector(
-        tuple(Number(float(v), "") if isinstance(v, int | float) else parse_expression(v, name) for v in value)
-    )
-
-
 def word_option(expr: Expr) -> str:
     """The word an option is, `?` where it is none."""
     if isinstance(expr, Name) and len(expr.parts) == 1:
@@ -47,17 +40,39 @@ def names_option(expr: Expr) -> tuple[str, ...]:
 
 
 def plain_option(name: str, value: Any, kind: Kind) -> Any:
-    """An option from Python or the command line: a number, or a text such as '5 ms'."""
-    if kind is WORD or isinstance(value, int | float):
-        return value
+    """An option from Python or the command line: a number, a text such as '5 ms', a word, names, or a list. Raises
+    `InputError` (E237) for what is something else."""
     if kind is NAMES:
-        return (value,) if isinstance(value, str) else tuple(value)
-    expr = parse_expression(value, name) if isinstance(value, str) else value
+        return texts_given(name, value)
+    if kind is WORD:
+        if not isinstance(value, str):
+            raise refused(name, "a word", value)
+        return value
+    if kind is EXPRESSION and not isinstance(value, str | Spanned) and plain_number(value) is None:
+        expressions_given(name, value)
+        return list(value)
+    if (number := plain_number(value)) is not None:
+        if not isfinite(number):
+            raise refused(name, "a finite number", value)
+        return number
+    if not isinstance(value, str | Spanned):
+        raise refused(name, "a number or a text such as '5 ms'", value)
+    expr = expression_given(name, value)
 
     def unknown(word: Name) -> Typed:
         raise InputError(Problem("E237", f"'{name}' must be a number, not '{value}'", word.span))
 
     return float(number_of(expr, Scope(unknown), kind)) if isinstance(kind, Dimension) else expr
+
+
+def whole_numbers(
+    options: Mapping[str, Any], least: Mapping[str, int], spans: Mapping[str, Span | None]
+) -> Iterator[Problem]:
+    """Options that are no whole numbers, or below their least values (E423)."""
+    for name in (n for n in least if n in options):
+        number = float(options[name])
+        if number != int(number) or number < least[name]:
+            yield Problem("E423", f"'{name}' must be a whole number, at least {least[name]}", spans.get(name))
 
 
 def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
@@ -66,4 +81,9 @@ def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:
         return word_option(binding.value)
     if kind is NAMES:
         return names_option(binding.value)
-    return float(number_of(binding.value, scope, kind)) if isinstance(kind, Dimension) else binding.value
+    if not isinstance(kind, Dimension):
+        return binding.value
+    number = float(number_of(binding.value, scope, kind))
+    if not isfinite(number):
+        raise InputError(Problem("E423", f"'{binding.name}' must be a finite number", span_of(binding.value)))
+    return number

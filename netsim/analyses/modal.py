@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
+from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
 from netsim.equations.history import refuse_delays
@@ -28,7 +28,7 @@ from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_options
 from netsim.simulate.setup.beginning import begun, settled
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError
 
 Array = np.ndarray
 NAMES: dict[str, Kind] = {"modes": NUMBER, "at": SECOND, "from": WORD}
@@ -71,13 +71,13 @@ class Modes:
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     wrong = [*unknown_options("modal", NAMES, options, spans)]
-    modes = float(options.get("modes", 10))
-    if modes < 1 or modes != int(modes):
-        wrong.append(Problem("E423", "'modes' must be a whole number, at least 1", spans.get("modes")))
+    wrong += whole_numbers(options, {"modes": 1}, spans)
     if wrong:
         raise InputError(wrong)
     return ModalOptions(
-        int(modes), float(options.get("at", 0.0)), "static" if options.get("from", "static") == "static" else "rest"
+        int(options.get("modes", 10)),
+        float(options.get("at", 0.0)),
+        "static" if options.get("from", "static") == "static" else "rest",
     )
 
 

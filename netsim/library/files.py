@@ -157,6 +157,9 @@ def define(text: str) -> list[str]:
     on; their names come back. What was given under such a name before is replaced.
 
     Raises `InputError` with every mistake in the text."""
+    if not isinstance(text, str):
+        message = f"a component is given as its text, not as {type(text).__name__}"
+        raise InputError(Problem("E237", message, hint="netsim.component('component ... end')"))
     program = parse(text if text.endswith("\n") else f"{text}\n", GIVEN)
     uses = tuple(s for s in program.statements if isinstance(s, Use))
     made = {s.name: (*uses, s) for s in program.statements if isinstance(s, DEFINITIONS)}

@@ -6,8 +6,9 @@ from pathlib import Path
 from netsim.library.files import included, read_program
 from netsim.library.places import own_roots
 from netsim.network.network import Beginning, Frame, Network, integer
-from netsim.network.values import Values, parse_expression
+from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Typed
 from netsim.text.parse import parse
 from netsim.text.roots import within

@@ -1,6 +1,8 @@
 """A source -> a network: a netlist, its text, or a file of another format."""
 
 from collections.abc import Mapping
+from math import isfinite
+from os import PathLike
 from pathlib import Path
 
 from netsim.library.files import find_netlist, library_types, shipped_models
@@ -9,6 +11,7 @@ from netsim.library.places import roots_of
 from netsim.network.expansion import build_network
 from netsim.network.network import Network
 from netsim.text.errors import SAVE_IT, InputError, Problem, nearest, show_lines_of
+from netsim.text.expressions.from_python import mapping_given, plain_number, refused
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.show import show
@@ -17,14 +20,49 @@ from netsim.text.show import show
 def read_network(source: str | Path, counts: Mapping[str, int] | None = None) -> Network:
     """The network of a file or a shipped model, or of the text of a netlist (anything with a line break). Raises
     `InputError` with every mistake in it (E100 where a file cannot be read)."""
+    if not isinstance(source, str | PathLike):
+        raise refused("source", "the name of a file or the text of a netlist", source)
+    given = _counts(counts)
     text = source if isinstance(source, str) and "\n" in source else None
     path = find_netlist(str(source)) if text is None else Path("<text>")
     try:
         with within(roots_of(str(path))):
-            return _network_of(path, counts) if text is None else build_network(parse(text, "<text>"), counts, text)
+            if text is None:
+                network = _network_of(path, given)
+            else:
+                network = build_network(parse(text, "<text>"), given, text)
     except RecursionError:
         message = "something in this text, or in what it includes, is nested too deeply to be read"
         raise InputError(Problem("E261", message)) from None
+    _check_known(given, network)
+    return network
+
+
+def _counts(given: Mapping[str, int] | None) -> dict[str, int]:
+    """Whole numbers by name; raises `InputError` (E237) for anything else."""
+    if given is None:
+        return {}
+    found = dict[str, int]()
+    for name, value in mapping_given("counts", given, "{'n': 3}").items():
+        number = plain_number(value)
+        if number is None or not isfinite(number) or number != int(number):
+            raise refused(name, "a whole number", value)
+        found[name] = int(number)
+    return found
+
+
+def _check_known(given: Mapping[str, int], network: Network) -> None:
+    """Raises `InputError` (E236) for counts that the network does not have."""
+    if given:
+        frames = (network.top, *(instance.frame for instance in network.instances))
+        known = {frame.prefix + name for frame in frames for name in frame.integers}
+        problems = [
+            Problem("E236", f"no count is called '{name}'", hint=nearest(name, known))
+            for name in given
+            if name not in known
+        ]
+        if problems:
+            raise InputError(problems)
 
 
 def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:

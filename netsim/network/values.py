@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +18,8 @@ from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.sizes import describe_sizes, flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of, span_of
-from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Let, Number, Param
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
-
-COMMAND_LINE = "-p"
 
 
 @dataclass
@@ -330,21 +326,3 @@ def check_bounds(
             shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
             got = ", ".join(f"{s:g}" for s in flatten(result.value))
             raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))
-
-
-def parse_expression(text: str, file: str) -> Expr:
-    """One expression outside of a netlist, such as `3 kN/m` on the command line."""
-    try:
-        (statement,) = parse(f"let value = {text}", file).statements
-    except (InputError, ValueError):
-        hint = "a number with or without a unit, or an expression of the netlist's parameters"
-        raise InputError(Problem("E237", f"'{text}' is not a value", hint=hint)) from None
-    return statement.value  # type: ignore[union-attr]
-
-
-def as_expressions(values: Mapping[str, Any]) -> dict[str, Expr]:
-    """Python numbers (or texts with units) as override expressions."""
-    return {
-        name: parse_expression(value if isinstance(value, str) else repr(float(value)), COMMAND_LINE)
-        for name, value in values.items()
-    }

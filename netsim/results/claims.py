@@ -13,10 +13,10 @@ from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
-from netsim.network.values import parse_expression
 from netsim.results.measures import measured, measured_over_frequency
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, signals_measured
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Assert, Name, Part
 

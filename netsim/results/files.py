@@ -7,7 +7,7 @@ real name. A result that ends early says so, in the data set's attributes and in
 import importlib.util
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from netsim.results.partial.reading import SUFFIX, read_part
 from netsim.results.partial.recording import DISK_FULL, DiskFull
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
+from netsim.text.expressions.from_python import path_given, refused
 
 QUADRATURE = " (quadrature)"
 completed: list[Callable[[Path], Any]] = []
@@ -33,7 +34,8 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
     found = table(samples)
     for line in found.attrs["warnings"].splitlines() if aloud else ():
         warnings.warn(line, RuntimeWarning, stacklevel=4)
-    return as_xarray(found)
+    attributes = {name: int(value) if isinstance(value, bool) else value for name, value in found.attrs.items()}
+    return as_xarray(replace(found, attrs=attributes))  # `to_netcdf` takes no truth values
 
 
 def shown(samples: Samples) -> Any:
@@ -111,7 +113,7 @@ def check_target(path: Path | str) -> Path:
 
     Worth asking before a long calculation, not after it.
     """
-    path = Path(path)
+    path = path_given("path", path)
     found = format_of(path)
     if found is None or not found.write:
         known = result_suffixes()
@@ -181,7 +183,10 @@ def complex_again(data: Any) -> Any:
 def named_runs(results: Any) -> dict[str, Any]:
     """Data sets by the name of their run; 'run1', 'run2' ... where it has none, and a number behind names that are
     taken."""
-    given = list(results) if isinstance(results, Sequence) else [results]
+    given = list(results) if isinstance(results, list | tuple) else [results]
+    for each in given:
+        if not isinstance(each, Samples) and not hasattr(each, "data_vars"):
+            raise refused("results", "data sets, or the samples of runs", each)
     found: dict[str, Any] = {}
     for i, each in enumerate(given):
         data = table(each) if isinstance(each, Samples) else each
@@ -217,7 +222,7 @@ def read(path: Path | str) -> Any:
 
     Raises `InputError` where the file is missing, of an unknown format or not a result.
     """
-    path = Path(path)
+    path = path_given("path", path)
     if path.suffix == SUFFIX and path.is_dir():
         try:
             return read_part(path)
@@ -248,7 +253,10 @@ def samples_of(path: Path | str) -> list[Samples]:
 
 def samples_in(found: Any) -> list[Samples]:
     """The runs over time and the sweeps in a data set, or in a dict of them by name."""
-    runs = found.items() if isinstance(found, dict) else [("", found)]
+    runs = list(found.items()) if isinstance(found, dict) else [("", found)]
+    for _, data in runs:
+        if not hasattr(data, "data_vars"):
+            raise refused("result", "an xarray.Dataset of a run, or a dict of them", data)
     return [
         _sweep_in(name, data) if "failed" in data.data_vars else _run_in(name, data)
         for name, data in runs

@@ -9,9 +9,10 @@ from netsim.equations.machine import Machine
 from netsim.library.component import Component
 from netsim.library.files import shown_path
 from netsim.network.network import GROUND, Frame, Network
-from netsim.network.values import Values, parse_expression
+from netsim.network.values import Values
 from netsim.results.selection import Finder
 from netsim.text.columns import columns
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Typed
 from netsim.text.show import show_statement
 from netsim.text.syntax import Name, Param

@@ -19,6 +19,7 @@ from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, express
 from netsim.results.over_frequency.pictures import drawn
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import path_given
 from netsim.text.expressions.typed import Scope
 from netsim.text.syntax import Plot
 from netsim.text.units import Dimension, format_dimension, parse_unit
@@ -109,7 +110,7 @@ def sweep_in(runs: Sequence[Samples]) -> Samples | None:
 
 def check_picture(path: Path | str) -> Path:
     """The path, if a picture can be written there; raises `InputError` otherwise."""
-    path = Path(path)
+    path = path_given("path", path)
     if path.suffix.lower() not in PICTURES:
         raise InputError(Problem("E433", f"'{path}' cannot be drawn", hint=f"the formats are {', '.join(PICTURES)}"))
     return writable(path)

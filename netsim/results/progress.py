@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from netsim.text.expressions.from_python import function_given
+
 Report = Callable[[float, float | str, int], None]
 """(how far, 0 to 1; the time in s, or what is counted; steps, or how many of these)"""
 EVERY = 0.2
@@ -85,6 +87,7 @@ def _reporter(bar: Any, first: Any) -> Report:
 def watched(progress: Report | None) -> Iterator[Report | None]:
     """The callback that was given; in a notebook, where none was, one that shows a line with the time left while the
     block lasts."""
+    function_given("progress", progress)
     shell = sys.modules["IPython"].get_ipython() if progress is None and "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         yield progress

@@ -87,7 +87,7 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         *_together(options, spans),
     ]
     every = options.get("every", 1)
-    if every != int(every) or every < 1:
+    if not 1 <= every < np.inf or every != int(every):
         problems.append(Problem("E423", "'every' must be a whole number of steps, at least 1", spans.get("every")))
     if not 1e-13 <= options.get("rtol", DEFAULT_RTOL) <= 0.1:
         problems.append(Problem("E423", "'rtol' must be between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))

@@ -8,6 +8,7 @@ netsim.limits(elements=1e6):` around what loads and runs a model.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Real
 
 from netsim.text.errors import InputError, Problem, Span, nearest
 
@@ -31,7 +32,10 @@ _raised: ContextVar[Mapping[str, float]] = ContextVar("limits", default={})  # n
 @contextmanager
 def limits(**bounds: float) -> Iterator[None]:
     """Other bounds for what is loaded and run inside; raises `InputError` (E260) for a name that `LIMITS` has not."""
-    for name in bounds:
+    for name, bound in bounds.items():
+        if isinstance(bound, bool) or not isinstance(bound, Real) or bound != bound:
+            message = f"the limit '{name}' must be a number, not {type(bound).__name__}"
+            raise InputError(Problem(TOO_LARGE, message, hint=f"limits({name}=1e6)"))
         if name not in LIMITS:
             hint = nearest(name, LIMITS) or f"the limits are {', '.join(LIMITS)}"
             raise InputError(Problem(TOO_LARGE, f"there is no limit '{name}'", hint=hint))

@@ -26,6 +26,8 @@ def allow(*folders: str | Path) -> Iterator[None]:
     """Further folders that texts may read, with all below them: for what is loaded inside, also when it is run later;
     raises `InputError` (E262) for a folder that is not there."""
     for folder in folders:
+        if not isinstance(folder, str | os.PathLike):
+            raise InputError(Problem(OUTSIDE, f"a folder to be allowed is a path, not {type(folder).__name__}"))
         if not os.path.isdir(folder):
             raise InputError(Problem(OUTSIDE, f"there is no folder '{folder}' to be allowed"))
     token = _allowed.set((*_allowed.get(), *map(_real, folders)))

@@ -10,10 +10,11 @@ import numpy as np
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.given import NAMES
 from netsim.analyses.transient import OPTIONS, transient, transient_options
-from netsim.network.values import parameter_names, parse_expression
+from netsim.network.values import parameter_names
 from netsim.results.samples import Signal
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import evaluate
 from netsim.text.units import format_dimension, parse_unit
 

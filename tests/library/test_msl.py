@@ -15,7 +15,7 @@ import pytest
 import netsim
 from netsim.analyses.transient import transient
 from netsim.library.files import models_folder
-from netsim.network.values import parse_expression
+from netsim.text.expressions.from_python import parse_expression
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "msl"
 SAMPLES = 5000

@@ -7,11 +7,11 @@ from numpy.polynomial import Polynomial
 import netsim
 from netsim.library.files import models_folder
 from netsim.network.bindings import lift
-from netsim.network.values import parse_expression
 from netsim.structure import smoothness
 from netsim.structure.continuity import continuity
 from netsim.structure.pencil import generic_point
 from netsim.text.errors import InputError
+from netsim.text.expressions.from_python import parse_expression
 
 U = "min(max((time - {at})/T, 0), 1)"
 FUNCTIONS = [

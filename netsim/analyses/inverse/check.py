@@ -19,12 +19,12 @@ from netsim.equations.machine import Machine
 from netsim.equations.messages import node_of, owner_of
 from netsim.initial.initial import Structure
 from netsim.library.component import is_kinematic
-from netsim.network.values import parse_expression
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder
 from netsim.simulate.options import DEFAULT_METHOD
 from netsim.structure.time_events import time_events_of
 from netsim.text.columns import counted
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.syntax import Name, Part
 from netsim.text.units import format_dimension
 

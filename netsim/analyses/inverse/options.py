@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed_option
+from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
-from netsim.network.values import parse_expression
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import expressions_given, mapping_given, parse_expression
 from netsim.text.expressions.sizes import flatten
 from netsim.text.expressions.typed import quantity_of
 from netsim.text.syntax import Binary, Binding, Expr, Name, Run, Vector
@@ -24,6 +24,9 @@ then."""
 EXAMPLE = (
     "inverse(track = [M.x = 10 mm*bell(time, at = 1 s, width = 0.2 s)], actuators = [A.F], stop = 2 s, step = 1 ms)"
 )
+
+
+EXAMPLES_OF_TRACK = "{'M.x': '10 mm*bell(time, at = 1 s, width = 0.2 s)'}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     problems = [
         Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}")
         for name in ("track", "actuators")
-        if name not in given
+        if name not in given or not _items(given[name])
     ]
     if problems:
         raise InputError(problems)
@@ -81,8 +84,9 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
 
 def line_from(track: Mapping[str, str], lists: Mapping[str, Any]) -> Run:
     """The run line of an inverse problem from Python: signals with their motions as texts, and the options of `OWN`."""
-    pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in track.items())
-    given = (Binding(name, listed_option(value, name)) for name, value in lists.items())
+    motions = mapping_given("track", track, EXAMPLES_OF_TRACK).items()
+    pairs = tuple(Binary("=", parse_expression(s, "track"), parse_expression(m, "track")) for s, m in motions)
+    given = (Binding(name, expressions_given(name, value)) for name, value in lists.items())
     return Run("inverse", (Binding("track", Vector(pairs)), *given))
 
 

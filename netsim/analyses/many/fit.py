@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind
+from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
 from netsim.analyses.many.ranges import Range, range_of
 from netsim.analyses.optimal.options import listed
 from netsim.analyses.sensitivity.moved import moved
@@ -28,7 +28,7 @@ from netsim.analyses.sensitivity.sensitivity import differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
 from netsim.network.given import written_starts
 from netsim.network.network import Network
-from netsim.results.files import read, written
+from netsim.results.files import read, writable, written
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
 from netsim.text.columns import counted
@@ -45,6 +45,8 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(("starts", "seed", "iterations", "confidence"), NUMBER),
     "loss": WORD,
 }
+WHOLE = {"starts": 0, "seed": 0, "iterations": 1}
+"""Whole numbers with their least values."""
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 EXAMPLE = 'fit(to = "measured.csv", signals = [b.v], parameters = [r1.R = 1 .. 10 kOhm])'
 UNSEEN = 1e-7
@@ -91,6 +93,9 @@ def check(options: Mapping[str, Any], line: Line) -> FitOptions:
     for name in ("to", "signals", "parameters"):
         if name not in options:
             wrong.append(Problem("E422", f"fit() needs '{name}'", spans.get(""), hint=EXAMPLE))
+        elif not listed(options[name]):
+            wrong.append(Problem("E422", f"'{name}' of fit() lists nothing", spans.get(name), hint=EXAMPLE))
+    wrong += whole_numbers(options, WHOLE, spans)
     if (loss := options.get("loss", "linear")) not in LOSSES:
         wrong.append(Problem("E424", f"loss must be one of {', '.join(LOSSES)}, not '{loss}'", spans.get("loss")))
     if wrong:
@@ -102,20 +107,12 @@ def check(options: Mapping[str, Any], line: Line) -> FitOptions:
     given = {n: options[n] for n in options if n in RUN and n not in ("of", "to")}
     last = max(float(_data(file)["time"][-1]) for file in files)
     run = check_options("fit", {"stop": last, **given}, spans)
-    whole = {n: int(options[n]) for n in ("starts", "seed", "iterations") if n in options}
+    whole = {n: int(options[n]) for n in WHOLE if n in options}
     confidence = float(options.get("confidence", 0.95))
+    write = _text(options.get("write"))
     return FitOptions(
-        run,
-        files,
-        signals,
-        weights,
-        ranges,
-        spans,
-        loss,
-        confidence=confidence,
-        write=_text(options.get("write")),
-        **whole,
-    )
+        run, files, signals, weights, ranges, spans, loss, confidence=confidence, write=write, **whole
+    )  # fmt: skip
 
 
 def _text(given: Any) -> str:
@@ -206,6 +203,8 @@ def run(task: Task, options: FitOptions) -> Samples:
     from scipy.optimize import least_squares
 
     began, cpu = clock.perf_counter(), clock.thread_time()
+    if options.write:
+        writable(Path(options.write))
     experiments = _experiments(options)
     ranges = options.ranges
     low, high = np.array([r.low for r in ranges]), np.array([r.high for r in ranges])

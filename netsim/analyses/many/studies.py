@@ -4,15 +4,24 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
-from netsim.analyses.given import listed_option
 from netsim.analyses.optimal.options import line_from as optimal_line
-from netsim.network.values import parse_expression
 from netsim.results.claims import signals_judged
 from netsim.results.files import shown
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
+from netsim.text.expressions.from_python import (
+    expressions_given,
+    mapping_given,
+    pair_given,
+    parse_expression,
+    path_given,
+    texts_given,
+)
 from netsim.text.parse import parse
 from netsim.text.syntax import Binary, Name, Run, String, Vector
+
+RANGES = "{'r1.R': ('1 Ohm', '10 Ohm')}"
+"""An example for messages."""
 
 
 class Runs(Protocol):
@@ -49,7 +58,7 @@ class Studies:
         measure `rise` is the attribute `measure.d(rise)/d(c1.C)`. Raises `InputError` for what cannot be varied,
         `SimulationError` where the run fails or a derivative does not exist."""
         line = Run("sensitivity", self._transient_line(options).options)
-        given = {**options, "to": to, **({"of": of} if of else {})}
+        given = {**options, "to": to, **({"of": kept} if (kept := texts_given("of", of)) else {})}
         return shown(self._judged(self._alone(line, None, progress, given, signals_judged(self.network))))
 
     def sweep(
@@ -69,8 +78,8 @@ class Studies:
         be varied, `SimulationError` where all cases fail."""
         line = Run("sweep", self._transient_line(options).options)
         given = {**options, "over": _over(over)}
-        if of:
-            given["of"] = Vector(tuple(parse_expression(text, "of") for text in of))
+        if kept := texts_given("of", of):
+            given["of"] = Vector(tuple(parse_expression(text, "of") for text in kept))
         return shown(self._alone(line, None, progress, given))
 
     def fit(
@@ -84,15 +93,16 @@ class Studies:
 
         Options: weights, loss, starts (of a global search), seed, iterations, confidence, `write` (a netlist with the
         values found), and those of `transient`."""
-        files = [to] if isinstance(to, str) else to
+        files = list(to) if isinstance(to, list | tuple | set) else [to]
+        ranges = mapping_given("parameters", parameters, RANGES).items()
         given = {
-            "to": Vector(tuple(String(str(file)) for file in files)),
-            "signals": Vector(tuple(parse_expression(text, "signals") for text in signals)),
-            "parameters": Vector(tuple(_between(*item) for item in parameters.items())),
-            **{name: listed_option(o, name) if name == "weights" else o for name, o in options.items()},
+            "to": Vector(tuple(String(str(path_given("to", file))) for file in files)),
+            "signals": Vector(tuple(parse_expression(text, "signals") for text in texts_given("signals", signals))),
+            "parameters": Vector(tuple(_between(*item) for item in ranges)),
+            **{name: expressions_given(name, o) if name == "weights" else o for name, o in options.items()},
         }
         if "write" in given:
-            given["write"] = String(str(given["write"]))
+            given["write"] = String(str(path_given("write", given["write"])))
         return shown(self._alone(Run("fit", ()), None, progress, given))
 
 
@@ -100,20 +110,25 @@ def _over(over: Mapping[str, Any] | str) -> Any:
     """What varies, as the option of a run line: a file of cases, or values by name."""
     if isinstance(over, str | PathLike):
         return String(str(over))
-    items = ", ".join(f"{name} = {_values(given)}" for name, given in over.items())
+    found = mapping_given("over", over, RANGES).items()
+    items = ", ".join(f"{name} = {_values(name, given)}" for name, given in found)
     (line,) = parse(f"run sweep(over = [{items}])", "over").statements
     assert isinstance(line, Run)
     return line.options[0].value
 
 
-def _values(given: Any) -> str:
+def _values(name: str, given: Any) -> str:
     """A text as it is, (least, largest), or a list of values."""
     if isinstance(given, str):
         return given
+    if isinstance(given, tuple):
+        pair_given(name, given)
+    elif not isinstance(expressions_given(name, given), Vector):
+        given = (given,)
     texts = [each if isinstance(each, str) else repr(float(each)) for each in given]
-    return " .. ".join(texts) if isinstance(given, tuple) else f"[{', '.join(texts)}]"
+    return " .. ".join(texts) if isinstance(given, tuple) and len(texts) > 1 else f"[{', '.join(texts)}]"
 
 
 def _between(name: str, ends: tuple[Any, Any]) -> Binary:
-    low, high = (parse_expression(e if isinstance(e, str) else repr(float(e)), name) for e in ends)
+    low, high = pair_given(name, ends)
     return Binary("=", parse_expression(name, "parameters"), Binary("..", low, high))

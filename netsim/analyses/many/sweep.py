@@ -13,7 +13,7 @@ import numpy as np
 
 import netsim
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind
+from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
 from netsim.analyses.many.data_set import swept
 from netsim.analyses.many.journal import Journal
@@ -24,7 +24,7 @@ from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import signals_judged
 from netsim.results.samples import Samples
-from netsim.results.selection import signals_measured
+from netsim.results.selection import select, signals_measured
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
 from netsim.simulate.stored.recorder import identity_of
 from netsim.text.columns import counted
@@ -68,14 +68,10 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     if sampling not in SAMPLINGS:
         message = f"sampling must be one of {', '.join(SAMPLINGS)}, not '{sampling}'"
         wrong.append(Problem("E424", message, spans.get("sampling")))
-    numbers = {name: float(options.get(name, usual)) for name, (usual, _) in NUMBERS.items()}
-    for name, (_, least) in NUMBERS.items():
-        if numbers[name] != int(numbers[name]) or numbers[name] < least:
-            message = f"'{name}' must be a whole number, at least {least}"
-            wrong.append(Problem("E423", message, spans.get(name)))
+    wrong += whole_numbers(options, {name: least for name, (_, least) in NUMBERS.items()}, spans)
     if wrong:
         raise InputError(wrong)
-    whole = {name: int(value) for name, value in numbers.items()}
+    whole = {name: int(options.get(name, usual)) for name, (usual, _) in NUMBERS.items()}
     run = check_options("sweep", {name: o for name, o in options.items() if name in OPTIONS}, spans)
     sampling, cases = _cases(options, whole, line)
     return SweepOptions(run, cases, sampling, listed(options.get("of")), whole["workers"])
@@ -112,6 +108,7 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     saves = saves if wanted else [*task.saves, *(each for each in task.plots if each not in task.saves)]
     shows = bool(saves) or not measures
     run = options.run
+    select(task.machine, saves, ())
     if shows:
         run = replace(run, sample=run.sample or run.stop / INSTANTS, every=1)
     else:

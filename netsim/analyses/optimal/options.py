@@ -6,9 +6,9 @@ from typing import Any
 
 from netsim.analyses.analysis import Line
 from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind
-from netsim.network.values import parse_expression
 from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import expressions_given, mapping_given, pair_given, parse_expression
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Scope, number_of
 from netsim.text.syntax import Binary, Binding, Call, Expr, Name, Number, Run, Vector
@@ -98,19 +98,16 @@ def line_from(options: Mapping[str, Any]) -> Run:
 
 
 def _expression(name: str, value: Any) -> Expr:
-    if isinstance(value, int | float):
-        return Number(float(value), "")
     if isinstance(value, Mapping):
-        return Vector(tuple(_equal(name, key, motion) for key, motion in value.items()))
-    if isinstance(value, str):
-        return parse_expression(value, name)
-    return Vector(tuple(parse_expression(each, name) for each in value))
+        found = mapping_given(name, value, "{'A.F': '1 N'}").items()
+        return Vector(tuple(_equal(name, key, motion) for key, motion in found))
+    return expressions_given(name, value)
 
 
 def _equal(name: str, key: str, value: Any) -> Binary:
     """`signal: motion` of a mapping, `parameter: (least, largest)`."""
     if isinstance(value, tuple):
-        low, high = (_expression(name, each) for each in value)
+        low, high = pair_given(key, value)
         return Binary("=", parse_expression(key, name), Binary("..", low, high))
     return Binary("=", parse_expression(key, name), _expression(name, value))
 

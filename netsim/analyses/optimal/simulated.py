@@ -14,11 +14,11 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
-from netsim.network.values import parse_expression
 from netsim.results.samples import Signal
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
+from netsim.text.expressions.from_python import parse_expression
 from netsim.text.syntax import Call, Name
 
 Array = np.ndarray

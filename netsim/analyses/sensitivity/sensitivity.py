@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, WORD, Kind, listed_option
+from netsim.analyses.given import EXPRESSION, WORD, Kind
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.sensitivity.adjoint import reverse
 from netsim.analyses.sensitivity.beginnings import placing
@@ -31,6 +31,7 @@ from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, Span
+from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Expr, Vector
 from netsim.text.units import format_dimension, parse_unit
@@ -74,11 +75,7 @@ def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
 
 def expressions(value: Any) -> tuple[Expr, ...]:
     """The expressions that an option lists, from a run line or from Python."""
-    expr = (
-        value
-        if not isinstance(value, str | list | tuple)
-        else listed_option([value] if isinstance(value, str) else value, "of")
-    )
+    expr = expressions_given("of", value)
     return expr.items if isinstance(expr, Vector) else (expr,)
 
 

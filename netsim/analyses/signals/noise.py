@@ -23,11 +23,11 @@ from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, witho
 from netsim.equations.batches import instance_parameters
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
-from netsim.network.values import parse_expression
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import expression_given
 from netsim.text.syntax import Expr
 
 Array = np.ndarray
@@ -64,7 +64,7 @@ def check(options: Mapping[str, Any], line: Line) -> NoiseOptions:
         raise InputError(Problem("E422", "noise() needs 'output'", line.spans.get(""), hint="noise(output = out.v)"))
     if len(place.inputs) > 1 or len(place.at) > 1:
         raise InputError(Problem("E423", "noise() takes one input and one instant", line.spans.get("inputs")))
-    return NoiseOptions(found, place, parse_expression(output, "output") if isinstance(output, str) else output)
+    return NoiseOptions(found, place, expression_given("output", output))
 
 
 def run(task: Task, options: NoiseOptions) -> Samples:

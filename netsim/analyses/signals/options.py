@@ -11,6 +11,7 @@ from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, Kind
 from netsim.analyses.signals.points import instants
 from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import number_of
 from netsim.text.syntax import Spanned, Vector
 from netsim.text.units import NO_DIMENSION
@@ -58,7 +59,11 @@ def grid(name: str, options: Mapping[str, Any], line: Line) -> Grid:
     """`from`, `to` and one of `per_decade`, `per_octave` (logarithmic) and `points` (equally spaced); without these an
     adaptive grid. Or `frequencies = [...]`. Raises `InputError`."""
     if "frequencies" in options:
-        return Grid(np.array(numbers(options["frequencies"], line, HERTZ)), False)
+        listed = np.array(numbers(options["frequencies"], line, HERTZ))
+        if not len(listed) or not np.all((listed >= 0.0) & (listed < np.inf)):
+            message, hint = "'frequencies' must list frequencies, 0 or more", "frequencies = [1 Hz, 1 kHz]"
+            raise InputError(Problem("E423", message, line.spans.get("frequencies"), hint=hint))
+        return Grid(listed, False)
     first, last = (float(options.get(word, np.nan)) for word in ("from", "to"))
     spacing = [word for word in ("per_decade", "per_octave", "points") if word in options]
     span = line.spans.get("from") or line.spans.get("")
@@ -87,4 +92,4 @@ def numbers(given: Any, line: Line, dimension: Any = NO_DIMENSION) -> list[float
     if isinstance(given, Spanned):
         items: Any = given.items if isinstance(given, Vector) else (given,)
         return [float(number_of(item, line.scope, dimension)) for item in items]
-    return [float(each) for each in np.atleast_1d(given)]
+    return numbers(expressions_given("a list of numbers", given), line, dimension)

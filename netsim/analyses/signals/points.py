@@ -21,8 +21,9 @@ from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import number_of
-from netsim.text.syntax import Name, Spanned, Vector
+from netsim.text.syntax import Name, Vector
 
 Array = np.ndarray
 DEFAULTS: dict[str, Any] = {"method": DEFAULT_METHOD, "forces": "recovered", "rtol": 1e-9}
@@ -43,11 +44,9 @@ def instants(given: Any, line: Line) -> tuple[float, ...]:
     """`at`: () is the equilibrium; raises `InputError` for what is neither `static` nor instants."""
     if given is None or (isinstance(given, Name) and given.parts[0].text == "static"):
         return ()
-    if isinstance(given, Spanned):
-        items: Any = given.items if isinstance(given, Vector) else (given,)
-        times = tuple(float(number_of(item, line.scope, SECOND)) for item in items)
-    else:
-        times = tuple(float(each) for each in np.atleast_1d(given))
+    expr = expressions_given("at", given)
+    items: Any = expr.items if isinstance(expr, Vector) else (expr,)
+    times = tuple(float(number_of(item, line.scope, SECOND)) for item in items)
     if not all(np.isfinite(t) and t >= 0.0 for t in times):
         hint = "at = static, at = 2 ms, or a list of instants"
         raise InputError(Problem("E423", "'at' must be an instant, 0 or later", line.spans.get("at"), hint=hint))

@@ -19,11 +19,12 @@ from netsim.equations.system import System
 from netsim.library.component import WORLD, plain_name, scalar_count
 from netsim.network.bindings import Shape
 from netsim.network.network import Definition, Frame, Network
-from netsim.network.values import Values, check_bounds, parameter_names, parse_expression
+from netsim.network.values import Values, check_bounds, parameter_names
 from netsim.structure.causes import Picture
 from netsim.structure.smoothness import needed_smoothness
 from netsim.structure.time_events import bending
 from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.expressions.from_python import number_given, parse_expression
 from netsim.text.expressions.typed import Typed, number_of
 from netsim.text.syntax import Expr, Name, Number, Param
 
@@ -120,7 +121,7 @@ class Inputs:
             assert dimension is not None
             expr = parse_expression(value, name)
             return float(number_of(expr, self.values.scope(self.values.network.top), dimension))
-        return float(value)  # type: ignore[arg-type]
+        return number_given(name, value)
 
 
 def inputs_of(system: System, values: Values, names: Sequence[str]) -> Inputs:

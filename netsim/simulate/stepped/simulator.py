@@ -12,6 +12,7 @@ from netsim.simulate.events.event_log import Event
 from netsim.simulate.keeping import Kept
 from netsim.simulate.stepped.going import Going, forked, jump, kept, put_back, reach, stop
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
+from netsim.text.expressions.from_python import number_given, refused
 
 Array = np.ndarray
 
@@ -61,7 +62,8 @@ class Simulator:
     def step(self, dt: float) -> None:
         """Go on by dt (s). Raises `InputError` where dt is not positive or an input is out of bounds, and
         `SimulationError` where a step fails: the simulator then stands at the last instant that was reached."""
-        if dt != self._dt:
+        if not isinstance(dt, float) or dt != self._dt:
+            dt = number_given("dt", dt)
             if not (dt > 0.0 and isfinite(dt)):
                 raise _wrong(f"a step must be positive and finite, not {dt:g} s", "step(1e-3) goes on by 1 ms")
             self._base, self._dt, self._steps = self.time, float(dt), 0
@@ -69,7 +71,8 @@ class Simulator:
 
     def advance(self, time: float) -> None:
         """Go on to an instant (s); raises as `step`, and `InputError` for an instant that has passed."""
-        if time != self._base + (self._steps + 1) * self._dt:
+        if not isinstance(time, float) or time != self._base + (self._steps + 1) * self._dt:
+            time = number_given("time", time)
             if not (time >= self.time and isfinite(time)):
                 hint = "keep `simulator.state` and set it again to go back"
                 raise _wrong(f"the simulator is at {self.time:.9g} s and cannot go back to {time:.9g} s", hint)
@@ -130,7 +133,7 @@ class Simulator:
 
     def index(self, name: str) -> int:
         """Where a signal or an input stands in `values`; raises `InputError` for what is neither."""
-        if name not in self._index:
+        if not isinstance(name, str) or name not in self._index:
             raise self._unknown(name)
         return self._index[name]
 
@@ -159,6 +162,8 @@ class Simulator:
         return f"<Simulator at {self.time:.9g} s: {self._count} signals{inputs}>"
 
     def _unknown(self, name: str) -> InputError:
+        if not isinstance(name, str):
+            return refused("signal", "the name of a signal or an input", name)
         if name in self._computed:
             hint = "read the signals in it, and compute it in Python"
             return _wrong(f"'{name}' is computed of signals behind a run, not at an instant", hint)
