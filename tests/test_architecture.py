@@ -43,9 +43,9 @@ ROOMS = {
     "layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
-    "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages fixed assembly diagnosis.operating_point initial "
-    "reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
-    "reactions.left_out singular_configuration plans.calls plans.stage recovery differentiated flat_plan "
+    "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages consistent.newton fixed assembly "
+    "diagnosis.operating_point initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
+    "reactions.left_out singular_configuration consistent.calls consistent.plan recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
@@ -97,7 +97,6 @@ LONG: dict[str, int] = {
     "formats/urdf/robot.py": 405,
     "initial/assembly.py": 399,
     "initial/initial.py": 392,
-    "initial/stages.py": 407,
     "multibody/recursion/runge_kutta.py": 400,
     "multibody/tree/algorithms/derivatives.py": 366,
     "network/expansion.py": 413,

@@ -19,8 +19,9 @@ from netsim.equations.starts import StartRow, Turn
 from netsim.equations.system import System
 from netsim.initial.charts import recharted
 from netsim.initial.conflicts import minimal_conflict
+from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.fixed import stage_of
-from netsim.initial.stages import Stages, solve_stage, stage_equations, stage_residuals
+from netsim.initial.stages import Stages, stage_equations, stage_residuals
 from netsim.library.component import is_kinematic, is_rotation
 from netsim.network.network import GROUND
 from netsim.structure.orders import Offsets, Signature, offsets

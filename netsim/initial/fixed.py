@@ -15,7 +15,8 @@ from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
 from netsim.equations.starts import StartRow, dependencies, differentiated_kernel, kernel_row
 from netsim.equations.system import System
-from netsim.initial.stages import Inconsistent, Stages, solve_stage
+from netsim.initial.consistent.newton import Inconsistent, solve_stage
+from netsim.initial.stages import Stages
 from netsim.library.component import is_kinematic
 from netsim.structure.orders import Offsets, Signature, StructurallySingular, offsets
 from netsim.text.errors import InputError, Problem, SimulationError

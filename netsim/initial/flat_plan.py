@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from netsim.core.consistent import DENSE, ROUNDING, Consistent, nothing_to_recover
-from netsim.initial.plans.stage import StagePlan
+from netsim.initial.consistent.plan import StagePlan
 from netsim.initial.recovery import Recovery
 
 Array = np.ndarray

@@ -30,10 +30,11 @@ from netsim.initial.assembly import (
     turn_to_starts,
 )
 from netsim.initial.conflicts import minimal_conflict
+from netsim.initial.consistent.newton import Inconsistent, solve_stage
 from netsim.initial.cut_sets import summed_offsets
 from netsim.initial.diagnosis.operating_point import far_from_rest
 from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
-from netsim.initial.stages import Inconsistent, Stages, slots, solve_stage
+from netsim.initial.stages import Stages, slots
 from netsim.network.network import Instance
 from netsim.structure.orders import (
     Offsets,

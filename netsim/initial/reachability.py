@@ -11,8 +11,9 @@ import numpy as np
 from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Machine
 from netsim.initial.assembly import length, open_joint, sizes_of_machine
+from netsim.initial.consistent.newton import Inconsistent, solve_stage
 from netsim.initial.initial import structure_of
-from netsim.initial.stages import Inconsistent, Stages, solve_stage
+from netsim.initial.stages import Stages
 from netsim.structure.orders import StructurallySingular
 from netsim.text.errors import Problem, SimulationError
 

@@ -11,10 +11,11 @@ import numpy as np
 from netsim.equations.machine import Machine
 from netsim.equations.system import Redundant, without_redundant
 from netsim.initial.assembly import sizes_of_machine
+from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.initial import Structure
 from netsim.initial.reachability import POSITIONS
 from netsim.initial.reactions.redundancy import describe, repeated
-from netsim.initial.stages import Stages, slots, solve_stage, stage_matrix
+from netsim.initial.stages import Stages, slots, stage_matrix
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray

@@ -20,7 +20,7 @@ from netsim.core.loop.sampler import Sampler
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.kernels.precomputation import Changing
 from netsim.equations.machine import Call, Machine
-from netsim.initial.plans.stage import StagePlan
+from netsim.initial.consistent.plan import StagePlan
 from netsim.initial.recovery import Recovery
 from netsim.multibody.jointspace.element import TreeElement
 from netsim.multibody.jointspace.partials import Partials

@@ -12,7 +12,7 @@ import pytest
 import netsim
 from netsim.formats.spice.netlist import circuit_program
 from netsim.formats.spice.numbers import value_of
-from netsim.initial import stages
+from netsim.initial.consistent import newton
 from netsim.library.files import library_types, models_folder
 from netsim.text.errors import InputError
 from netsim.text.parse import parse
@@ -309,8 +309,8 @@ def test_start_of_a_singular_stage_ends_at_rounding(monkeypatch, tmp_path):
     kept = [line for line in lines if not ((found := gates.match(line)) and int(found[1]) > 4) and not line.startswith((".tran", ".save"))]
     circuit = tmp_path / "chain.cir"
     circuit.write_text("\n".join([*kept[:-1], ".tran 1p 10p", ".save v(n4)", ".end\n"]))
-    rounds, solved = [], stages.least_change
-    monkeypatch.setattr(stages, "least_change", lambda jacobian, *given: rounds.append(jacobian.shape) or solved(jacobian, *given))
+    rounds, solved = [], newton.least_change
+    monkeypatch.setattr(newton, "least_change", lambda jacobian, *given: rounds.append(jacobian.shape) or solved(jacobian, *given))
     assert run(circuit).values[0, 0] == pytest.approx(0.0, abs=1e-6)
     assert 0 < rounds.count(max(rounds)) < 20
 

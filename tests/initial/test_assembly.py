@@ -6,7 +6,7 @@ from scipy.sparse import csc_matrix, eye_array
 
 import netsim
 from netsim.core.linear import factors as linear
-from netsim.initial import stages
+from netsim.initial.consistent import newton
 from netsim.initial.initial import consistent_start
 from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError, render
@@ -229,10 +229,10 @@ def test_singular_starts_cost_no_diagnosis(monkeypatch):
 
     monkeypatch.setattr(linear, "null_spaces", refused)
     matrix = csc_matrix(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]))
-    pivots = stages.Pivots()
+    pivots = newton.Pivots()
     with pytest.raises(linear.SingularMatrix):
         pivots.of(matrix)
-    step = stages.least_change(matrix, np.array([2.0, 2.0, 6.0]), lambda: eye_array(3, format="csc"), True, np.zeros(0), pivots)
+    step = newton.least_change(matrix, np.array([2.0, 2.0, 6.0]), lambda: eye_array(3, format="csc"), True, np.zeros(0), pivots)
     assert step == pytest.approx([1.0, 1.0, 3.0], abs=1e-9)
 
 

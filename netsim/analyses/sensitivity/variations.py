@@ -29,9 +29,9 @@ from netsim.core.variational.equations import (
     vary,
 )
 from netsim.equations.machine import Call, Machine, call_table
+from netsim.initial.consistent.calls import equations_of, partials_table
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
-from netsim.initial.plans.calls import equations_of, partials_table
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.results.selection import Selection, reader_of
 from netsim.structure.orders import signature

@@ -36,11 +36,12 @@ from netsim.equations.batches import Batch, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.equations.starts import StartRow, kernel_row, linear_kernel
+from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.indeterminacy import set_indeterminacy
 from netsim.initial.recovery import Recovery, differentiated_held, plan_recovery, recover
-from netsim.initial.stages import Stages, partials_in, solve_stage
+from netsim.initial.stages import Stages, partials_in
 from netsim.simulate.events.event_log import Event, Placed, events_of
 from netsim.text.errors import Problem, SimulationError
 

@@ -13,9 +13,9 @@ from netsim.core.loop.instants import BESIDE, before, behind, next_due
 from netsim.core.loop.sampler import longer
 from netsim.core.newton import CONVERGED
 from netsim.core.states import load, move_charts
+from netsim.initial.consistent.newton import Inconsistent
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.recovery import plan_recovery, recover
-from netsim.initial.stages import Inconsistent
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import EventIteration, plan_for, settle
 from netsim.simulate.methods import prepared

@@ -9,8 +9,9 @@ import numpy as np
 from netsim.equations.machine import Machine
 from netsim.equations.starts import StartRow, reading_row, start_rows
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
+from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.initial import Structure, with_coordinates
-from netsim.initial.stages import Stages, solve_stage, stage_equations
+from netsim.initial.stages import Stages, stage_equations
 from netsim.multibody.jointspace.joints import PRISMATIC, steps_of
 from netsim.text.errors import SimulationError
 

@@ -1,0 +1,265 @@
+"""Newton's method of a stage (netsim.initial.stages) as it stands: its unknowns change least, steps are damped, turns
+are short, and what cannot hold is named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from netsim.core.linear.least_change import Pivots, least_change
+from netsim.equations.messages import unmet
+from netsim.equations.starts import StartRow
+from netsim.initial.charts import recharted
+from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
+from netsim.initial.stages import (
+    Stages,
+    masses,
+    partials_in,
+    slots,
+    stage_equations,
+    stage_jacobian,
+    stage_residuals,
+    stage_variables,
+)
+from netsim.structure.orders import Offsets
+from netsim.structure.prescribed import holding, prescribed_pairs
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+ROUNDS = 60
+ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
+"""Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes
+them no smaller."""
+SMALLEST = 1e-4
+PATIENCE = 3
+"""PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
+LONGEST_TURN = 0.5
+"""How far (rad) one Newton step turns a body: a loop that starts far from where it is drawn closes on the branch it was
+drawn on."""
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def solve_stage(
+    stages: Stages,
+    g: Array,
+    k: int,
+    rows: Sequence[StartRow] = (),
+    freed: Sequence[int] = (),
+    mass_metric: bool = False,
+    soft: Sequence[float] = (),
+    known: Sequence[int] = (),
+) -> None:
+    """Make stage k hold in g, in place. `freed` differentiated quantities have their rate among the unknowns (static
+    solutions); `known` variables keep what they have.
+
+    With `soft` (a size per equation and row, 0 for those that must hold) the others are met in the least-squares sense,
+    each divided by its size. Where steps that must not enlarge the residuals find no point, full steps try:
+    temperatures that a flow must carry first make them larger. Raises `SimulationError` where the equations contradict
+    one another or Newton does not converge.
+    """
+    before, stage, sizes = g.copy(), _stage(stages, k, rows, freed, known), np.asarray(soft)
+    if not len(stage.variables) or not (len(stage.equations) or rows):
+        return
+    try:
+        _step_by_step(stage, g, mass_metric, sizes, SMALLEST)
+    except Inconsistent as wrong:
+        if not wrong.exhausted or len(soft):
+            raise
+        careful = g.copy()
+        g[:] = before
+        try:
+            _step_by_step(stage, g, mass_metric, sizes, 1.0)
+        except SimulationError:
+            g[:] = careful
+            raise wrong from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """Equations, rows and unknowns of stage k: `places` in g of variables at their orders and, behind them, of freed
+    rates; `turns` are those that are angles, `size` is 1 over what is typical of each."""
+
+    stages: Stages
+    k: int
+    equations: Array
+    rows: Sequence[StartRow]
+    variables: Array
+    freed: Sequence[int]
+    orders: Array
+    places: Array
+    turns: Array
+    size: Array
+
+    def residuals(self, g: Array) -> Array:
+        return stage_residuals(self.stages, g, self.k, self.equations, self.rows)
+
+    def derivatives(self, g: Array) -> tuple[Array, Any]:
+        """Every partial derivative of the machine at g, and those of the stage by its unknowns as a matrix."""
+        values = partials_in(self.stages, g)
+        return values, stage_jacobian(
+            self.stages, values, self.k, self.equations, self.variables, self.rows, self.freed, g
+        )  # fmt: skip
+
+
+def _stage(stages: Stages, k: int, rows: Sequence[StartRow], freed: Sequence[int], known: Sequence[int]) -> _Stage:
+    o = stages.offsets
+    variables = np.setdiff1d(np.union1d(stage_variables(o, k), _spoken_of(o, k, rows)), known)
+    orders = o.d[variables] + k
+    rates = slots(stages.machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
+    places = np.concatenate([slots(stages.machine, variables, orders), rates]).astype(np.int64)
+    turns = np.flatnonzero(np.isin(variables, stages.angles) & (orders == 0))
+    size = np.concatenate([stages.weights[variables], np.ones(len(freed))])
+    return _Stage(stages, k, stage_equations(o, k), rows, variables, freed, orders, places, turns, size)
+
+
+def _step_by_step(stage: _Stage, g: Array, mass_metric: bool, soft: Array, smallest: float) -> None:
+    """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part
+    `smallest`."""
+    stages, k, places, size, turns, machine = (
+        stage.stages, stage.k, stage.places, stage.size, stage.turns, stage.stages.machine
+    )  # fmt: skip
+    square = len(stage.equations) + len(stage.rows) == len(places) and not len(soft)
+    least = 1.0 / np.maximum(size, 1e-300) * 1e-6 + 1e-300
+    # differentiated equations are linear in the highest order
+    linear, before = k < 0 and not np.any(stages.offsets.c + k == 0) and not stage.rows, np.inf
+    damping, step, origin, jacobian = 1.0, np.zeros(0), g[places].copy(), None
+    floor, pivots = np.zeros(len(places)), Pivots()
+    scale, within, stalls = np.ones(len(stage.equations) + len(stage.rows)), np.inf, 0
+    floor[turns] = 1.0
+    for round_ in range(ROUNDS):
+        r = stage.residuals(g)
+        norm, sized = _norm(r), _norm(scale * r)
+        if (
+            round_
+            and damping == 1.0
+            and not len(soft)
+            and _settled(jacobian, r, np.maximum(np.abs(g[places]), floor), norm > 0.5 * before)
+        ):
+            break
+        stalls = stalls + 1 if damping == 1.0 and norm > 0.5 * before else 0
+        if stalls == PATIENCE and not _violated(stage, g, r).any():
+            break  # a singular matrix keeps rounding alive
+        worse = norm > 1e-12 and not (norm <= before * (1 + 1e-9) or sized <= within)
+        if round_ and not len(soft) and worse and damping > (smallest if np.isfinite(norm) else SMALLEST):
+            damping *= 0.5
+            g[places] = origin - damping * step
+            continue
+        if len(turns):
+            recharted(machine.system, g)
+        values, jacobian = stage.derivatives(g)
+        if not round_ and (bare := without_derivative(jacobian)).any():
+            g[places[bare]] += 1.0 / np.maximum(size[bare], 1e-300)  # sqrt(u), 1/u where u begins at 0
+            r, (values, jacobian) = stage.residuals(g), stage.derivatives(g)
+            norm = _norm(r)
+        refuse_infinite(machine, g, r, jacobian.data)
+        metric = partial(_metric, stages, values, stage.variables, stage.orders, size, mass_metric)
+        step = least_change(jacobian, r, metric, square, soft, pivots)
+        scale = _row_scale(jacobian, size)
+        origin, before, within = g[places].copy(), norm, _norm(scale * r)
+        turn = float(np.max(np.abs(step[turns]), initial=0.0))
+        most = LONGEST_TURN / max(turn, LONGEST_TURN)
+        damping = min(most, 2 * damping) if round_ else most
+        g[places] = origin - damping * step
+        moved = np.max(np.abs(step) / np.maximum(np.abs(g[places]), least), initial=0.0)
+        if damping == 1.0 and (moved < 1e-13 or (round_ >= 1 and (moved < 1e-9 or linear))):
+            break
+    else:
+        round_ = ROUNDS
+    if len(turns):
+        recharted(machine.system, g, all_of_them=True)
+    _check_solved(stage, g, soft, round_ == ROUNDS)
+
+
+def _spoken_of(o: Offsets, k: int, rows: Sequence[StartRow]) -> Array:
+    """Variables that no equation determines (a pressure behind a fluid at rest) but a row speaks of."""
+    spoken = np.array(
+        [v for row in rows for v, order in zip(row.variables, row.orders) if order == o.d[v] + k], np.int64
+    )
+    return spoken[~np.isin(spoken, o.match)]
+
+
+def _row_scale(jacobian: Any, size: Array) -> Array:
+    """What makes residuals comparable: 1 over the change of each when every unknown moves by its typical size
+    1/size."""
+    change = abs(jacobian) @ (1.0 / np.maximum(size, 1e-300))
+    return 1.0 / np.where(change > 0.0, change, 1.0)
+
+
+def _norm(r: Array) -> float:
+    return float(np.linalg.norm(r)) if np.isfinite(r).all() else np.inf
+
+
+def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
+    """Whether residuals are what rounding leaves of their terms |J| |z|: below some units, or many where Newton does
+    not make them smaller."""
+    return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
+
+
+def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Any:
+    """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
+    not pull what they belong to."""
+    from scipy.sparse import csc_matrix, diags_array
+
+    if not mass_metric:
+        return diags_array(size**2, format="csc")
+    s, nk = stages.signature, stages.machine.system.layout.nk
+    diagonal = diags_array(size**2 * np.where((variables >= nk) & (orders > 0), 1e-10, 1.0), format="csc")
+    column_of = np.full(s.size + 1, -1)
+    column_of[variables] = np.arange(len(variables))
+    at = masses(stages, column_of)
+    shape = (len(size), len(size))
+    mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
+    largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
+    massless = diags_array(
+        (mass.diagonal() == 0.0).astype(float), format="csc"
+    )  # what has mass is weighed by it alone: impulses keep momentum
+    pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
+    pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
+    ends = column_of[s.variable[pairs]]
+    held = csc_matrix(
+        (largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape
+    )
+    return mass + held + massless @ diagonal * (1e-9 * largest)
+
+
+def _violated(stage: _Stage, g: Array, r: Array) -> Array:
+    """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of
+    their terms."""
+    stages, k = stage.stages, stage.k
+    s, o = stages.signature, stages.offsets
+    values = np.abs(partials_in(stages, g))
+    variable, derivative, equation, values = (array[s.kept] for array in (s.variable, s.order, s.equation, values))
+    terms, weight, largest = np.zeros((3, s.size + 1))
+    # as the equations stand, and differentiated as the stage takes them
+    for order in (0, np.maximum(o.c[equation] + k, 0)):
+        there = derivative + order <= o.d[variable] + max(k, 0)
+        content = np.abs(g[slots(stages.machine, variable[there], (derivative + order)[there])])
+        np.add.at(terms, equation[there], values[there] * content)
+        np.add.at(weight, equation[there], values[there])
+        np.maximum.at(largest, equation[there], content)
+    terms += 1e6 * ROUNDED * weight * largest  # a formula may take differences of what it reads before it weighs them
+    floor = np.concatenate([terms[stage.equations], [max(abs(row.target), 1e-9) for row in stage.rows]])
+    return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
+
+
+def _check_solved(stage: _Stage, g: Array, soft: Array, exhausted: bool) -> None:
+    """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
+    bad = _violated(stage, g, stage.residuals(g)) & (soft == 0.0 if len(soft) else True)
+    if bad.any():
+        count = len(stage.equations)
+        violated = [row for row, wrong in zip(stage.rows, bad[count:]) if wrong]
+        raise Inconsistent(stage.stages, stage.k, stage.equations[bad[:count]], violated, exhausted)
+
+
+class Inconsistent(SimulationError):
+    """A stage that cannot hold: numbers of equations that stay violated, written starts among them, whether Newton's
+    method came to no end."""
+
+    def __init__(self, stages: Stages, stage: int, equations: Array, rows: Sequence[StartRow], exhausted: bool):
+        self.stage, self.equations, self.rows, self.exhausted = stage, equations, tuple(rows), exhausted
+        hint = "two constraints may contradict each other, or Newton's method needs a `guess`"
+        super().__init__(
+            Problem("E501", f"no consistent point: {unmet(stages.machine.system, stage, equations)}", hint=hint)
+        )

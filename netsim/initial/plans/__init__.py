@@ -1,1 +1,0 @@
-"""Stages of consistent points, laid out once as arrays and calls."""
