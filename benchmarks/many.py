@@ -61,9 +61,21 @@ def differentiated(parameters: int, repeats: int) -> tuple[float, float]:
     return 1e3 * run, 1e3 * spent(lambda: model.sensitivity(to=names, of=["y8.v"]), repeats)
 
 
+def back(sections: int, repeats: int) -> tuple[float, float]:
+    """Milliseconds of CPU of a run of a filter, and of the run with the derivatives of the voltage in the middle by all
+    its parameters."""
+    model, stop = netsim.load(filter_text(sections)), 1e-3 * sections
+    names = [each for k in range(1, sections + 1) for each in (f"r{k}.R", f"c{k}.C")]
+    signal = f"n{(sections + 1) // 2}.v"
+    run = spent(lambda: model.transient(stop=stop, save=[signal]), repeats)
+    work = lambda: model.sensitivity(to=names, of=[signal], stop=stop, derivatives="adjoint")  # noqa: E731
+    return 1e3 * run, 1e3 * spent(work, repeats)
+
+
 def report(
-    sections: Sequence[int] = (1, 10), cases: int = 200, parameters: Sequence[int] = (1, 5, 20), repeats: int = 5
-) -> None:
+    sections: Sequence[int] = (1, 10), cases: int = 200, parameters: Sequence[int] = (1, 5, 20),
+    ladders: Sequence[int] = (50, 500), repeats: int = 5,
+) -> None:  # fmt: skip
     """A line for each size of a filter, and one for each number of parameters."""
     print("RC filters, ms of CPU")
     print(f"  {'sections':>9}{'single run':>12}{'its loop':>10}{'case of a sweep':>17}{'1e5 cases':>12}")
@@ -75,6 +87,11 @@ def report(
     for p in parameters:
         run, whole = differentiated(p, repeats)
         print(f"  {p:10}{run:8.1f}{whole:18.1f}{whole / run:9.2f}")
+    print("RC filters by all their parameters, adjoint, ms of CPU")
+    print(f"  {'parameters':>10}{'run':>8}{'with derivatives':>18}{'in runs':>9}")
+    for n in ladders:
+        run, whole = back(n, repeats)
+        print(f"  {2 * n:10}{run:8.1f}{whole:18.1f}{whole / run:9.2f}")
 
 
 if __name__ == "__main__":

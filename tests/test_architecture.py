@@ -70,9 +70,8 @@ ROOMS = {
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse optimal.optimize "
-    "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.moved sensitivity.variations sensitivity.crossing "
-    "sensitivity.forward "
-    "sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
+    "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
+    "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.data_set many.sweep many.studies *",
     "api": "",

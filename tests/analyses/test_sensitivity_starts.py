@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.sensitivity import beginnings, varied
-from netsim.analyses.sensitivity.varied import changes, placed_at
+from netsim.analyses.sensitivity import beginnings, elements, varied
+from netsim.analyses.sensitivity.varied import parameter_changes, placed_at, start_changes
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
 
@@ -32,31 +32,36 @@ r4 resistor (e, ground) R = 500 Ohm
     ],
 )
 def test_starts_change_near_the_known_one_as_anew(text, names, monkeypatch):
+    """And so do parameters; those of one element ask that one alone."""
     model = netsim.load(text)
     tasks = []
 
     def keep(task, *rest):
         tasks.append(task)
-        return varied.varied(task, *rest)
+        return elements.all_varied(task, *rest)
 
-    monkeypatch.setattr("netsim.analyses.sensitivity.sensitivity.varied", keep)
+    monkeypatch.setattr("netsim.analyses.sensitivity.sensitivity.all_varied", keep)
     model.sensitivity(to=names, stop="1 us")
     task, options = tasks[0], TransientOptions(stop=1e-6)
     machine, structure, g, _ = begun(task.machine, task.structure)
-    near = beginnings.placing(machine, structure, g, "")
-    assert near is not placed_at
+    near = beginnings.near_start(machine, structure, g)
+    local = elements.Elements(task, near).local
     layout = machine.system.layout
     contents = layout.differentiated(np.arange(layout.nq), 0)
     for name in names:
-        mine, anew = (changes([varied.varied(task, name, options, None, place)], lambda p: p.start)[0] for place in (near, placed_at))
-        for part in (slice(1, layout.y), slice(layout.y, layout.history), contents):
-            size = np.abs(anew[part]).max(initial=0.0) + 1e-2 * np.abs(g[part]).max(initial=0.0) / value_of(task, name)
-            np.testing.assert_allclose(mine[part], anew[part], rtol=1e-8, atol=1e-8 * size, err_msg=name)
-
-
-def value_of(task, name):
-    """The size of what is varied."""
-    return abs(varied.varied(task, name, TransientOptions(stop=1e-6), None, placed_at).value)
+        anew, close, own = (varied.varied(task, name, options, None, *ways) for ways in ((placed_at,), (near.placed,), (near.placed, local)))
+        assert (own.local is not None) == (name.count(".") == 1)
+        for each in (close, own):
+            mine, wanted = (start_changes(machine, [v])[0] for v in (each, anew))
+            for part in (slice(1, layout.y), slice(layout.y, layout.history), contents):
+                if each.local and part is not contents:
+                    continue
+                size = np.abs(wanted[part]).max(initial=0.0) + 1e-2 * np.abs(g[part]).max(initial=0.0) / abs(anew.value)
+                np.testing.assert_allclose(mine[part], wanted[part], rtol=1e-8, atol=1e-8 * size, err_msg=name)
+            mine, wanted = (parameter_changes(machine, v) for v in (each, anew))
+            assert mine.keys() == wanted.keys()
+            for key in mine:
+                np.testing.assert_allclose(mine[key], wanted[key], rtol=1e-12, atol=1e-300, err_msg=name)
 
 
 def test_a_circuit_is_started_once(monkeypatch):

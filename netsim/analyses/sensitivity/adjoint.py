@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Task
-from netsim.analyses.sensitivity.beginnings import placing
+from netsim.analyses.sensitivity.elements import all_varied
 from netsim.analyses.sensitivity.forward import traced
 from netsim.analyses.sensitivity.gradients import gradient_call
 from netsim.analyses.sensitivity.variations import Plan, Variations, centred, lost, new_factor, variations
-from netsim.analyses.sensitivity.varied import Varied, changes, parameter_changes, varied
+from netsim.analyses.sensitivity.varied import Varied, parameter_changes
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import TIME
 from netsim.core.variational.adjoint import ENDED, Adjoint, figure_back, point_back, steps_back
@@ -64,8 +64,7 @@ def reverse(
     span = spans.get("derivatives")
     refuse_adjoint(task.machine, None, span)
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)
-    place = placing(task.machine, task.structure, g, options.start)
-    of = [varied(task, name, options, spans.get("to"), place) for name in to]
+    of = all_varied(task, to, options, spans.get("to"), g)
     selection = select(machine, saves)
     if selection.expressions or not selection.entries:
         told = ", ".join(map(show_expression, saves))
@@ -94,17 +93,20 @@ class Backward:
 
     def by(self, machine: Machine, of: Sequence[Varied]) -> Array:
         """Derivatives by everything in `of`, (p,)."""
-        layout = machine.system.layout
-        starts = changes(of, lambda p: p.start)
-        contents = layout.differentiated(np.arange(layout.nq), 0)
-        found = starts[:, contents] @ self.quantities
-        stays = starts.copy()
-        stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0
-        found += stays @ self.constants
-        for j, each in enumerate(of):
-            for key, change in parameter_changes(machine, each).items():
-                found[j] += float(np.vdot(self.parameters[key], change))
-        return found
+        return np.array([self._by(machine, each) for each in of])
+
+    def _by(self, machine: Machine, each: Varied) -> float:
+        layout, own = machine.system.layout, each.local
+        if own:
+            slope = float(self.parameters[own.key][:, own.position] @ own.parameters)
+            return slope + float(own.quantities @ self.quantities)
+        start = each.change(lambda p: p.start)
+        found = float(start[layout.differentiated(np.arange(layout.nq), 0)] @ self.quantities)
+        start[layout.prescribed_inputs : layout.one] = start[layout.x :] = 0.0
+        found += float(start @ self.constants)
+        return found + sum(
+            float(np.vdot(self.parameters[key], change)) for key, change in parameter_changes(machine, each).items()
+        )
 
 
 def backward(run: Running, selection: Selection, weights: Array) -> Backward:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.sensitivity.varied import Point, placed_at
+from netsim.analyses.sensitivity.varied import Point
 from netsim.core.newton import set_time
 from netsim.core.problem import PAST, TIME
 from netsim.equations.machine import Machine
@@ -43,14 +43,8 @@ SAME = 1e-9
 """The static solution is the start where its values agree to this share of the largest of their kind."""
 
 
-def placing(machine: Machine, structure: Structure, g: Array, start: str) -> Callable[..., Point]:
-    """What gives the point of a machine under other values: near the start g where that can be, else started anew."""
-    near = None if start else _near(machine, structure, g)
-    return placed_at if near is None else near.placed
-
-
 @dataclass(frozen=True, eq=False)
-class _Near:
+class Near:
     """The static problem of a start g: its equations, rows, places of its unknowns, and what solves its matrix."""
 
     g: Array
@@ -88,7 +82,7 @@ class _Near:
         return [replace(row, target=targets.get((row.path, row.word), row.target)) for row in self.rows]
 
 
-def _near(machine: Machine, structure: Structure, g: Array) -> _Near | None:
+def near_start(machine: Machine, structure: Structure, g: Array) -> Near | None:
     """The static problem that the start g solves; None where the start is more than that."""
     layout = machine.system.layout
     if layout.nk or machine.element is not None or has_events(machine) or len(machine.problem.buffer.length):
@@ -116,7 +110,7 @@ def _near(machine: Machine, structure: Structure, g: Array) -> _Near | None:
     rates = slots(machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
     places = np.concatenate([slots(machine, variables, o.d[variables]), rates]).astype(np.int64)
     solve = _solver(stage_jacobian(stages, partials_in(stages, at), 0, equations, variables, fixed, freed, at))
-    return None if solve is None else _Near(g, at, stages, equations, fixed, places, solve)
+    return None if solve is None else Near(g, at, stages, equations, fixed, places, solve)
 
 
 def _same(static: Array, g: Array, layout: Any) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from netsim.analyses.sensitivity.tangents import tangent_call
 from netsim.analyses.sensitivity.variations import Variations, begin, centred
-from netsim.analyses.sensitivity.varied import Varied, changes
+from netsim.analyses.sensitivity.varied import Varied, event_changes
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import set_time
 from netsim.core.problem import TIME
@@ -55,7 +55,7 @@ class Crossing:
 
     def __post_init__(self) -> None:
         layout, keys = self.v.machine.system.layout, {id(a): k for k, a in self.v.machine.parameters.items()}
-        self.moves = changes(self.of, lambda p: p.time_events) if len(self.time_events) else np.zeros((len(self.of), 0))
+        self.moves = event_changes(self.of, len(self.time_events))
         calls = self.run.events.calls if self.run.events else []
         none, self.tangents = np.zeros(0, np.int32), []
         for each in self.v.changes:

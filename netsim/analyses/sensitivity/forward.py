@@ -7,7 +7,7 @@ import numpy as np
 
 from netsim.analyses.sensitivity.crossing import Crossing, passed
 from netsim.analyses.sensitivity.variations import along, begin, centred, variations
-from netsim.analyses.sensitivity.varied import Varied, changes, parameter_changes
+from netsim.analyses.sensitivity.varied import Varied, parameter_changes, start_changes
 from netsim.core.problem import TIME
 from netsim.core.radau.arrays import C
 from netsim.equations.machine import Machine
@@ -78,7 +78,7 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
     machine, layout = run.machine, run.machine.system.layout
     nodes = run.traced
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
-    starts = changes(of, lambda p: p.start)
+    starts = start_changes(machine, of)
     stays = starts.copy()
     stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0  # what follows
     by = [parameter_changes(machine, each) for each in of]

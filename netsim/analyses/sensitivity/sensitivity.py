@@ -16,9 +16,9 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, WORD, Kind
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.sensitivity.adjoint import reverse
-from netsim.analyses.sensitivity.beginnings import placing
+from netsim.analyses.sensitivity.elements import all_varied
 from netsim.analyses.sensitivity.forward import Forward, forward
-from netsim.analyses.sensitivity.varied import Varied, check_varied, varied
+from netsim.analyses.sensitivity.varied import Varied, check_varied
 from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
@@ -145,8 +145,7 @@ def differentiate(
     options = replace(options, sample=0.0, every=1, formulation="absolute")
     _refuse(task, spans)
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)
-    place = placing(task.machine, task.structure, g, options.start)
-    of = [varied(task, name, options, spans.get("to"), place) for name in to]
+    of = all_varied(task, to, options, spans.get("to"), g)
     selection = select(machine, saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)
     events = time_events_of(machine, options.stop)

@@ -49,10 +49,21 @@ class Point:
         return [self.machine.parameters[id(each)] for each in (*system.batches, *system.prescribed_inputs)]
 
 
+@dataclass(frozen=True)
+class Local:
+    """Derivatives by a parameter of one element of a circuit: of the parameters at a position of a batch, by its key,
+    and of the differentiated quantities at the start (nq). Nothing else depends on it."""
+
+    key: int
+    position: int
+    parameters: Array
+    quantities: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Varied:
     """A parameter or a start: its value (SI), the points around it, how far they are off, and the weights of their
-    difference."""
+    difference; instead of points what is `local` to an element."""
 
     name: str
     value: float
@@ -61,6 +72,7 @@ class Varied:
     shares: tuple[float, ...]
     weights: tuple[float, ...]
     is_start: bool = False
+    local: Local | None = None
 
     def values(self, values: Values, step: float) -> Values:
         """Values of the network where this is larger by `step`."""
@@ -76,10 +88,16 @@ class Varied:
         return np.asarray(sum(w * (each - first) for w, each in zip(self.weights[1:], others)))
 
 
-def varied(task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point]) -> Varied:
-    """What a name stands for; raises `InputError` for a name that is neither parameter nor start, or no number."""
+def varied(
+    task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point],
+    local: Callable[[str, float], Local | None] = lambda name, value: None,
+) -> Varied:  # fmt: skip
+    """What a name stands for, by what is `local` to an element or by points around its value; raises `InputError` for a
+    name that is neither parameter nor start, or no number."""
     is_start = name in written_starts(task.network)
     value, dimension, under = _of_start(task, name) if is_start else _of_parameter(task, name, span)
+    if not is_start and (found := local(name, value)) is not None:
+        return Varied(name, value, dimension, (), (), (), local=found)
     step = STEP * (abs(value) or 1.0)
     for shares, weights in (CENTRAL, ONE_SIDED, (tuple(-s for s in ONE_SIDED[0]), tuple(-w for w in ONE_SIDED[1]))):
         try:
@@ -111,9 +129,17 @@ def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
     return Point(machine, g, time_events_of(machine, options.stop))
 
 
+def _names(network: Network) -> dict[str, None]:
+    """Everything that may be varied, found once."""
+    kept = vars(network)
+    if "varied" not in kept:
+        kept["varied"] = dict.fromkeys([*parameter_names(network), *written_starts(network)])
+    return kept["varied"]  # type: ignore[no-any-return]
+
+
 def refuse_unknown(network: Network, name: str, span: Span | None) -> None:
     """Raises `InputError` (E236) for a name that is neither a parameter nor a written start."""
-    known = [*parameter_names(network), *written_starts(network)]
+    known = _names(network)
     if name not in known:
         hint = nearest(name, known) or "`netsim show` lists parameters"
         raise InputError(Problem("E236", f"no parameter or written start is called '{name}'", span, hint=hint))
@@ -162,12 +188,30 @@ def _of_start(task: Task, name: str) -> tuple[float, Dimension, Callable[[float]
     return float(rows[0].target), dimension, under
 
 
-def changes(of: Sequence[Varied], found: Callable[[Point], Array]) -> Array:
-    """Derivatives of what is found of a point, one row for each that is varied."""
-    return np.array([each.change(found) for each in of])
+def start_changes(machine: Machine, of: Sequence[Varied]) -> Array:
+    """Derivatives of the start, one row for each that is varied, (p, size)."""
+    layout, found = machine.system.layout, np.zeros((len(of), machine.system.layout.size))
+    contents = layout.differentiated(np.arange(layout.nq), 0)
+    for row, each in zip(found, of):
+        if each.local:
+            row[contents] = each.local.quantities
+        else:
+            row[:] = each.change(lambda p: p.start)
+    return found
+
+
+def event_changes(of: Sequence[Varied], count: int) -> Array:
+    """Derivatives of the instants of time events, (p, count)."""
+    return np.array(
+        [each.change(lambda p: p.time_events) if count and not each.local else np.zeros(count) for each in of]
+    )
 
 
 def parameter_changes(machine: Machine, each: Varied) -> Mapping[int, Array]:
     """Derivatives of the parameters of batches and functions of time, by the machine's own keys."""
+    if each.local:
+        found = {key: np.zeros_like(values) for key, values in machine.parameters.items()}
+        found[each.local.key][:, each.local.position] = each.local.parameters
+        return found
     items = (*machine.system.batches, *machine.system.prescribed_inputs)
     return {id(item): each.change(lambda p, k=k: p.parameters[k]) for k, item in enumerate(items)}  # type: ignore[misc]
