@@ -2,9 +2,9 @@
 function. The search uses the step's own dense output; where a plan exists, every point is made consistent first.
 
 The relation a < b has the zero-crossing function a - b, which is negative where the relation is true. A relation is
-contradicted when its zero-crossing function has the other sign by more than SLACK of its largest value so far. A
-contradiction is an event if it changes a discrete variable or lets a `when` act. Otherwise the relation only takes its
-new value.
+contradicted when its zero-crossing function has the other sign by more than SLACK of its largest value so far, that at
+the point itself included. A contradiction is an event if it changes a discrete variable or lets a `when` act. Otherwise
+the relation only takes its new value.
 """
 
 from typing import NamedTuple
@@ -100,6 +100,14 @@ def look(watch, g):
     for i in range(watch.found.shape[0]):
         watch.found[i] = 0.0
     run_table(watch.table, g, watch.found)
+
+
+@inner
+def size_of(watch, k):
+    """The scale of relation k: the largest so far, the one at the point that was looked at last included. What locates
+    an event and what acts at it must have the same one. 1 where all of them are zero."""
+    size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
+    return size if size > 0.0 else 1.0
 
 
 _first_event = by_address(kinds.REAL)
@@ -198,8 +206,7 @@ def _worst(watch, g):
     for k in range(watch.sizes[RELATIONS]):
         if watch.timed[k] == 0:
             beyond = watch.found[k] if g[watch.sizes[RELATION_VALUES] + k] > 0.5 else -watch.found[k]
-            size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
-            worst = max(worst, beyond / size - SLACK)
+            worst = max(worst, beyond / size_of(watch, k) - SLACK)
     return worst
 
 
@@ -215,8 +222,7 @@ def _matters(watch, g):
     copy(g, values, watch.kept, 0, relations)
     for k in range(relations):
         beyond = watch.found[k] if g[values + k] > 0.5 else -watch.found[k]
-        size = watch.peak[k] if watch.peak[k] > 0.0 else 1.0
-        if watch.timed[k] == 0 and beyond / size > SLACK:
+        if watch.timed[k] == 0 and beyond / size_of(watch, k) > SLACK:
             g[values + k] = 1.0 - g[values + k]
     look(watch, g)
     for i in range(discretes):

@@ -7,7 +7,7 @@ when a `when` sets states, when the discretes select a matrix with another plan,
 
 from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
-from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SLACK, Z, look
+from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SLACK, Z, look, size_of
 from netsim.core.problem import NK, X
 from netsim.core.states import copy
 
@@ -85,8 +85,7 @@ def _exchanged(watch, g, k, slack):
     as the side that comes. The scale is that of this round only: between rounds, the voltage of a switch that opens
     while the diode beside it does not conduct yet is a million times any voltage that stays."""
     x, at = watch.found[k], watch.sizes[RELATION_VALUES] + k
-    size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
-    bound = 0.0 if watch.timed[k] else slack * size
+    bound = 0.0 if watch.timed[k] else slack * size_of(watch, k)
     level = watch.timed[k] and x == 0.0
     true = g[at] > 0.5
     if (true and (x > bound or (level and watch.strict[k]))) or (
