@@ -139,10 +139,11 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
 
 def _beside(shared: float, objective: float) -> str:
     """The objective where inputs have the least norm at every instant, in words."""
+    aside = "with the least norm of the inputs at every instant (limits and ends aside)"
     if not np.isfinite(shared):
-        return "the least norm of the inputs at every instant (limits and ends aside) runs away"
+        return f"the motion {aside} does not reach the end"
     more = f" ({shared / objective - 1.0:+.3g} of it)" if objective else ""
-    return f"with the least norm of the inputs at every instant (limits and ends aside) {shared:.9g}{more}"
+    return f"{aside} {shared:.9g}{more}"
 
 
 def _earlier(task: Task) -> Any:

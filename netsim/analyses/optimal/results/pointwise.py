@@ -20,7 +20,7 @@ from netsim.analyses.optimal.program.transcription import Ends, Setting, transcr
 from netsim.analyses.optimal.wishes import Wishes
 
 Array = np.ndarray
-ITERATIONS = 50
+ITERATIONS = 25
 """IPOPT's iterations in an interval: a motion that needs more runs away."""
 NONE = np.zeros(0, np.int64)
 
