@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.compiled.function import compiled
-from netsim.formats.urdf.robot import rotation
+from netsim.formats.urdf.reading import rotation
 from netsim.multibody.tree.algorithms.composite import crba, mass_matrix_into
 from netsim.multibody.tree.algorithms.derivatives import derivatives_into, make_derivatives, rnea_derivatives
 from netsim.multibody.tree.algorithms.forward import aba, make_articulated, mixed_into, velocities

@@ -28,7 +28,7 @@ ROOMS = {
     "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
     "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
-    "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.netlist *",
+    "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
@@ -44,7 +44,8 @@ ROOMS = {
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages consistent.newton fixed assembly "
-    "diagnosis.operating_point initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
+    "diagnosis.changes diagnosis.operating_point "
+    "initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
     "reactions.left_out singular_configuration consistent.calls consistent.plan recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
@@ -53,7 +54,7 @@ ROOMS = {
     "jointspace.compiled.plan jointspace.compiled.twists jointspace.compiled.flexible jointspace.compiled.entries jointspace.deflections "
     "jointspace.joints jointspace.compiled.recursion jointspace.calls jointspace.spanning jointspace.numbering jointspace.pattern "
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
-    "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts "
+    "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts recursion.given "
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "selection over_frequency.figures measures claims rates listing over_frequency.curves "
@@ -93,10 +94,7 @@ LONG: dict[str, int] = {
     "equations/forms/build.py": 416,
     "equations/kernels/native.py": 362,
     "equations/starts.py": 402,
-    "formats/urdf/robot.py": 405,
-    "initial/assembly.py": 399,
     "initial/initial.py": 392,
-    "multibody/recursion/runge_kutta.py": 400,
     "multibody/tree/algorithms/derivatives.py": 366,
     "network/expansion.py": 413,
     "simulate/events/events.py": 354,

@@ -19,13 +19,15 @@ from netsim.core.states import KINETIC, STORED, energies, sample
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, power_room
 from netsim.equations.starts import start_rows
-from netsim.initial.assembly import Change, changes, sizes_of_machine
+from netsim.initial.assembly import sizes_of_machine
+from netsim.initial.diagnosis.changes import Change, changes
 from netsim.initial.differentiated import DifferentiatedPlan, plan_differentiated, set_planned_differentiated
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery, plan_recovery, recover
 from netsim.multibody.recursion.bodies import NetworkTree, network_tree
+from netsim.multibody.recursion.given import given_of
 from netsim.multibody.recursion.integrals import integrals_of, summed
-from netsim.multibody.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, given_of, runge_kutta
+from netsim.multibody.recursion.runge_kutta import FINISHED, SINGULAR, TABLEAUX, runge_kutta
 from netsim.multibody.recursion.sources import FORCE, POSITION, SPEED
 from netsim.multibody.recursion.starts import placed
 from netsim.multibody.recursion.states import Translation, coordinates, fill, places, translation

@@ -32,3 +32,14 @@ def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Ar
     from scipy.spatial.transform import Rotation
 
     return np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True))
+
+
+def turn_between(a: Array, b: Array) -> float:
+    """The angle (rad) of the rotation from one matrix to another."""
+    left = a @ b.T
+    return float(
+        np.arctan2(
+            np.linalg.norm([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]),
+            np.trace(left) - 1,
+        )
+    )

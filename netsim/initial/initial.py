@@ -17,9 +17,7 @@ from netsim.equations.messages import advice, describe_row, fixed_twice, start_a
 from netsim.equations.starts import StartRow, relative_rows, start_rows
 from netsim.equations.system import System
 from netsim.initial.assembly import (
-    Change,
     Sizes,
-    changes,
     closed,
     length,
     lifted,
@@ -32,6 +30,7 @@ from netsim.initial.assembly import (
 from netsim.initial.conflicts import minimal_conflict
 from netsim.initial.consistent.newton import Inconsistent, solve_stage
 from netsim.initial.cut_sets import summed_offsets
+from netsim.initial.diagnosis.changes import Change, changes
 from netsim.initial.diagnosis.operating_point import far_from_rest
 from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
 from netsim.initial.stages import Stages, slots

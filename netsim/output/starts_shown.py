@@ -12,7 +12,7 @@ from netsim.equations.forms.form import CONSTANT, Form
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.starts import StartRow, Turn, reading_row, start_rows
-from netsim.initial.assembly import turn_between
+from netsim.initial.charts import turn_between
 from netsim.library.component import is_kinematic
 from netsim.results.over_frequency.curves import reading
 from netsim.simulate.setup.beginning import begun

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, files
 import numpy as np
 import pytest
 
-from netsim.formats.urdf.robot import read_robot
+from netsim.formats.urdf.reading import read_robot
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.derivatives import rnea_derivatives
 from netsim.multibody.tree.algorithms.forward import aba, mixed

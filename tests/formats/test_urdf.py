@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import netsim
 from netsim.formats.urdf.netlist import robot_program
-from netsim.formats.urdf.robot import read_robot, rotation
+from netsim.formats.urdf.reading import read_robot, rotation
 from netsim.library.files import models_folder
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.forward import aba

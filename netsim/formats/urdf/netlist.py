@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from netsim.formats.format import Format
-from netsim.formats.urdf.robot import DRIVEN, HINGES, Joint, Link, Robot, read_robot
+from netsim.formats.urdf.reading import read_robot
+from netsim.formats.urdf.robot import DRIVEN, HINGES, Joint, Link, Robot
 from netsim.text.errors import Span
 from netsim.text.grammar.words import RESERVED
 from netsim.text.spelling import new_name

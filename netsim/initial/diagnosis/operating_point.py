@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.equations.starts import StartRow
 from netsim.equations.system import System
-from netsim.initial.assembly import Change
+from netsim.initial.diagnosis.changes import Change
 from netsim.initial.stages import Stages, slots
 from netsim.structure.orders import Signature
 from netsim.text.errors import InputError, SimulationError

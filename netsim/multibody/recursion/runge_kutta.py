@@ -14,37 +14,18 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
-from netsim.core.newton import set_time
-from netsim.multibody.jointspace.joints import REVOLUTE
-from netsim.multibody.recursion.bodies import NetworkTree
-from netsim.multibody.recursion.pushes import Pushes, push
-from netsim.multibody.recursion.sources import POSITION, SPEED
-from netsim.multibody.recursion.states import places
+from netsim.multibody.recursion.given import Given, set_given
+from netsim.multibody.recursion.pushes import push
+from netsim.multibody.recursion.sources import POSITION
 from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated, mixed_into
 from netsim.multibody.tree.algorithms.inverse import friction
-from netsim.multibody.tree.algorithms.superelements import Cut, condensed_into
+from netsim.multibody.tree.algorithms.superelements import condensed_into
 from netsim.multibody.tree.kinematics import Motion, make_motion
 
 Array = np.ndarray
 TABLEAUX = {"rk45": dormand_prince_5, "rk6": verner_6, "rk8": dormand_prince_8}
 FINISHED, TOO_SMALL, SINGULAR = range(3)
-
-
-class Given(NamedTuple):
-    """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source
-    its coordinate, its prescribed input's slots (value, rate, second rate), its share, and what that is of the
-    coordinate; and the pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
-
-    motion: Array
-    places: Array
-    coordinate: Array
-    slots: Array
-    share: Array
-    what: Array
-    pushes: Pushes
-    cut: Cut
-    truncated: bool
 
 
 class Stages(NamedTuple):
@@ -119,26 +100,6 @@ def runge_kutta(
     began = clock.thread_time()
     found = code(*arguments)
     return *samples, *found, clock.thread_time() - began
-
-
-@compiled
-def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def]
-    """Prescribed motions into q, v and known accelerations; forces into known."""
-    for k in range(len(known)):
-        known[k] = 0.0
-    if len(given.coordinate) + len(given.pushes.nodes) > 0:
-        set_time(problem, g, t)
-    for s in range(len(given.coordinate)):
-        k = given.coordinate[s]
-        if given.what[s] == POSITION:
-            q[given.places[k]] = given.share[s] * g[given.slots[s, 0]]
-            v[k] = given.share[s] * g[given.slots[s, 1]]
-            known[k] = given.share[s] * g[given.slots[s, 2]]
-        elif given.what[s] == SPEED:
-            v[k] = given.share[s] * g[given.slots[s, 0]]
-            known[k] = given.share[s] * g[given.slots[s, 1]]
-        elif not given.motion[k]:
-            known[k] += given.share[s] * g[given.slots[s, 0]]
 
 
 @compiled
@@ -360,27 +321,3 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
             normalise(t, y)
             stages.rates[0] = stages.rates[end]
     return FINISHED, row, now, steps, rejected
-
-
-def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
-    """The arrays of what is known."""
-    sources, pushes = found.sources, found.pushes
-    slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), order) for order in range(3)]
-    frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
-    return Given(
-        found.motion,
-        places(found.tree),
-        np.array([s.coordinate for s in sources], np.int64),
-        np.stack(slots, axis=1).astype(np.int64).reshape(-1, 3),
-        np.array([s.share for s in sources], float),
-        np.array([s.what for s in sources], np.int64),
-        Pushes(
-            np.array([(found.node(a), found.node(b)) for a, b in frames], np.int64).reshape(-1, 2),
-            np.array([a.axes.T @ p.acting.axis for p, (a, _) in zip(pushes, frames)], float).reshape(-1, 3),
-            np.array([b.axes.T @ (p.acting.at - b.origin) for p, (_, b) in zip(pushes, frames)], float).reshape(-1, 3),
-            np.array([p.acting.kind == REVOLUTE for p in pushes], np.bool_),
-            layout.prescribed(np.array([p.prescribed for p in pushes], np.int64), 0).astype(np.int64),
-        ),
-        cut,
-        truncated,
-    )

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from netsim.formats.urdf.netlist import across
-from netsim.formats.urdf.robot import DRIVEN, HINGES, Link, Robot, read_robot
+from netsim.formats.urdf.reading import read_robot
+from netsim.formats.urdf.robot import DRIVEN, HINGES, Link, Robot
 from netsim.formats.urdf.robot import Joint as RobotJoint
 from netsim.multibody.tree.model import Array, Body, Inertia, Joint, Tree, build_tree
 
