@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from netsim.formats.format import AXES, ENERGIES, KINETIC, Format, Table, Variable, pieces_of
+from netsim.text.columns import counted
 
 _PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
 
@@ -69,8 +70,8 @@ def read(path: Path) -> Any:
         lines = stream.read().splitlines()
     remarks = [line for line in lines if line.startswith("#")]
     rows = csv.reader(line for line in lines if not line.startswith("#"))
-    headings = [_heading(text) for text in next(rows)]
-    numbers = [[float(text) for text in row] for row in rows if row]
+    headings = [_heading(text) for text in next(rows)] or [("", "1")]
+    numbers = [_numbers(row, k, len(headings)) for k, row in enumerate(rows, 1) if row]
     axis = headings[0][0]
     if headings[0] not in [(name, attributes["units"]) for name, attributes in AXES.items()]:
         raise ValueError("its first column is not 'time [s]'")
@@ -82,6 +83,19 @@ def read(path: Path) -> Any:
     attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
     attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
     return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], AXES[axis])}, attrs=attributes)
+
+
+def _numbers(row: list[str], k: int, width: int) -> list[float]:
+    """The numbers of row k below the head; raises `ValueError`."""
+    if len(row) != width:
+        raise ValueError(f"row {k} below its head has {counted(len(row), 'cell')}, the head has {width}")
+    found = list[float]()
+    for j, text in enumerate(row, 1):
+        try:
+            found.append(float(text))
+        except ValueError:
+            raise ValueError(f"'{text[:40]}' in row {k} below its head, column {j}, is no number") from None
+    return found
 
 
 def _heading(text: str) -> tuple[str, str]:

@@ -14,6 +14,8 @@ import numpy as np
 from netsim.formats.format import Format, pieces_of
 
 _SLASH = "\u2215"  # NetCDF reads '/' in a name as a group: files carry the division slash instead
+DAMAGED = (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError, AssertionError)
+"""What the library raises where the bytes of a file are not what it wrote."""
 _CHUNK = 65536
 """Rows of a table that memory does not take are kept in pieces of so many."""
 
@@ -134,16 +136,27 @@ def _storable(value: Any) -> Any:
 
 
 def read(path: Path) -> Any:
-    """One data set, or several by name."""
+    """One data set, or several by name; raises `ValueError` for a file that is damaged, or something else."""
+    try:
+        return _read(path)
+    except DAMAGED as wrong:
+        raise ValueError(f"it is damaged, or no NetCDF file ({str(wrong).splitlines()[0] or 'no words'})") from None
+
+
+def _read(path: Path) -> Any:
     import h5netcdf
+    import h5py
     import xarray
 
-    with h5netcdf.File(path, "r") as file:
+    class Looked(h5netcdf.File):  # type: ignore[misc]
+        _writable = False  # what it closes where it could not be opened asks for this
+
+    with h5py.File(path, "r") as stored, Looked(stored, "r") as file:
         groups = list(file.groups)
     found = {}
     for group in groups or [None]:
-        with xarray.open_dataset(path, engine="h5netcdf", group=group, decode_times=False) as stored:
-            data = stored.load()
+        with xarray.open_dataset(path, engine="h5netcdf", group=group, decode_times=False) as opened:
+            data = opened.load()
         data = data.rename({name: str(name).replace(_SLASH, "/") for name in data.data_vars if _SLASH in str(name)})
         data.attrs = {k: v.item() if isinstance(v, np.generic) else v for k, v in data.attrs.items()}
         if "finished" in data.attrs:

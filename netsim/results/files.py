@@ -24,6 +24,8 @@ from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import path_given, refused
 
 QUADRATURE = " (quadrature)"
+OF_CASES = {"failed", "holds"}
+"""Variables that the cases of a sweep have."""
 completed: list[Callable[[Path], Any]] = []
 """Who is told of every file that is complete."""
 _DOCS = ("energy stored in the network", "energy supplied since the start", "energy dissipated since the start")
@@ -258,9 +260,9 @@ def samples_in(found: Any) -> list[Samples]:
         if not hasattr(data, "data_vars"):
             raise refused("result", "an xarray.Dataset of a run, or a dict of them", data)
     return [
-        _sweep_in(name, data) if "failed" in data.data_vars else _run_in(name, data)
+        _sweep_in(name, data) if set(data.data_vars) >= OF_CASES else _run_in(name, data)
         for name, data in runs
-        if data.data_vars and ("time" in data.coords or "failed" in data.data_vars)
+        if data.data_vars and ("time" in data.coords or set(data.data_vars) >= OF_CASES)
     ]
 
 

@@ -154,7 +154,8 @@ def main() -> int:
             if kinds[outcome.result, outcome.kind] <= 3:
                 chosen.keep.mkdir(parents=True, exist_ok=True)
                 kept = case(chosen.seed, number, chosen.share)
-                (chosen.keep / f"{chosen.seed}_{number}{kept.origin.suffix}").write_text(kept.text, encoding="utf-8", errors="surrogatepass")
+                content = kept.result or kept.text.encode(errors="surrogatepass")
+                (chosen.keep / f"{chosen.seed}_{number}{kept.origin.suffix}").write_bytes(content)
                 (chosen.keep / f"{chosen.seed}_{number}.txt").write_text(f"{kept.origin}\n{outcome.result}\n{outcome.kind}\n{outcome.words}\n")
                 print(f"{number}: {outcome.result} ({kept.origin.name}) {outcome.kind}", flush=True)
     print(f"seed {chosen.seed}, texts from {chosen.first}")

@@ -281,6 +281,26 @@ def tables(dice: Dice, text: str) -> str:
     return "\n".join(map(",".join, rows)) + "\n"
 
 
+def damages(dice: Dice, content: bytes) -> bytes:
+    """A file of bytes: a bit is turned, bytes are others, zero, doubled, left out or in another place, or the end is missing."""
+    at, change = dice.randrange(len(content)), dice.randrange(7)
+    size = min(dice.choice([1, 1, 2, 4, 8, 64, 512]), len(content) - at)
+    before, there, behind = content[:at], content[at : at + size], content[at + size :]
+    if change == 0:
+        return before + bytes([there[0] ^ 1 << dice.randrange(8)]) + there[1:] + behind
+    if change == 1:
+        return before + dice.randbytes(size) + behind
+    if change == 2:
+        return before + dice.choice([b"\0", b"\xff"]) * size + behind
+    if change == 3:
+        return before + there * 2 + behind
+    if change == 4:
+        return before + behind
+    if change == 5:
+        return behind + there + before
+    return before
+
+
 def noise(dice: Dice, text: str) -> str:
     """No text at all: letters, tokens of a text in another order, or brackets without end."""
     size = dice.randrange(1, 400)

@@ -5,10 +5,13 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mutations import ANY, OF_COMPONENTS, OF_NUMBERS, noise, tables
+from mutations import ANY, OF_COMPONENTS, OF_NUMBERS, damages, noise, tables
 
+import netsim
 from netsim.library.files import models_folder
+from netsim.results.files import write
 
 LARGE = frozenset(["stage2", "stage3", "stage4", "inverse", "gevorkian2022", "ring", "nfourbar", "rc_ladder", "train", "coaxial_cable"])
 """Models of which one in ten is taken that was drawn: their checks take up to seconds."""
@@ -16,6 +19,14 @@ BLOCK = re.compile(r"^(?:partial )?component (\w+).*?^end$", re.MULTILINE | re.D
 USED = re.compile(r"^use (\w+)", re.MULTILINE)
 STOP = re.compile(r"stop = ([\d.]+(?:e[-+]?\d+)?)")
 TABLE = re.compile(r'"([\w./]+\.csv)"')
+RC = """use electrical
+v1 voltage (a, ground) v = 1 V
+r1 resistor (a, b) R = 1 Ohm
+c1 capacitor (b, ground) C = 1 mF
+measure last = final(b.v)
+save b.v
+run transient(stop = 1 ms)
+"""
 TRAN = re.compile(r"^\.tran +(\S+) +(\d+(?:\.\d+)?)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -29,6 +40,8 @@ class Case:
     runs: bool
     table: str | None = None
     """What stands in `mutant.csv`, which the text reads as its table."""
+    result: bytes = b""
+    """A result that is read, instead of a text."""
 
 
 @cache
@@ -59,8 +72,11 @@ def case(seed: int, number: int, share: float = 0.06) -> Case:
     """The text number `number` of a seed; `share` of them are to be run, for a fiftieth of their time."""
     dice = random.Random(f"{seed} {number}")
     runs = dice.random() < share
-    if dice.random() < 0.03:
+    of = dice.random()
+    if of < 0.03:
         return _with_a_table(dice, number, dice.random() < 0.2)
+    if of > 0.99:
+        return _result(dice, number)
     path = dice.choice(sources())
     while (path.stem in LARGE and dice.random() < 0.9) or (runs and path.parent.name == "broken" and dice.random() < 0.8):
         path = dice.choice(sources())
@@ -88,6 +104,31 @@ def _with_a_table(dice: random.Random, number: int, runs: bool) -> Case:
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
         table = tables(dice, table) or "\n"
     return Case(number, path.relative_to(models_folder().parent), TABLE.sub('"mutant.csv"', text), runs, table)
+
+
+@cache
+def results() -> dict[str, bytes]:
+    """Results by their extension: of a run, of several, of a sweep."""
+    model = netsim.load(RC)
+    run, many = model.transient(stop=1e-3, sample=1e-5), model.sweep(over={"r1.R": (1, 2)}, points=3, stop=1e-3)
+    found = dict[str, bytes]()
+    with TemporaryDirectory() as name:
+        for kind, each in {"one.csv": run, "one.nc": run, "two.nc": [run, run], "cases.csv": many, "cases.nc": many}.items():
+            (file,) = write(each, Path(name) / kind)
+            found[kind] = file.read_bytes()
+    return found
+
+
+def _result(dice: random.Random, number: int) -> Case:
+    """A result whose bytes are others, or whose numbers as text."""
+    kind = dice.choice(sorted(results()))
+    content = results()[kind]
+    for _ in range(dice.choice([1, 1, 2, 3])):
+        if kind.endswith(".csv") and dice.random() < 0.7:
+            content = (tables(dice, content.decode(errors="replace")) or "\n").encode(errors="replace")
+        else:
+            content = damages(dice, content or b"\n") or b"\n"
+    return Case(number, Path("models") / kind, "", False, result=content)
 
 
 def _component(dice: random.Random, text: str) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 from texts import Case
 
 import netsim
+from netsim.results.files import samples_of
+from netsim.results.plots import plot
 from netsim.text import errors
 from netsim.text.errors import NetsimError, Problem, render
 
@@ -38,7 +40,10 @@ class Outcome:
 def tried(case: Case, folder: Path) -> Outcome:
     """The text written beside what it includes, loaded, and checked or run."""
     path = folder / case.origin.parent / f"mutant{case.origin.suffix}"
-    path.write_text(case.text, encoding="utf-8", errors="surrogatepass")
+    if case.result:
+        path.write_bytes(case.result)
+    else:
+        path.write_text(case.text, encoding="utf-8", errors="surrogatepass")
     if case.table is not None:
         path.with_name("mutant.csv").write_text(case.table, encoding="utf-8", errors="surrogatepass", newline="")
     errors._texts.clear()
@@ -46,7 +51,7 @@ def tried(case: Case, folder: Path) -> Outcome:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             with netsim.limits(**BOUNDS):
-                outcome = _result(path, case.runs)
+                outcome = _drawn(path) if case.result else _result(path, case.runs)
     except MemoryError:
         return Outcome(MEMORY)
     except Exception as error:  # every other exception is what is looked for
@@ -69,6 +74,15 @@ def _result(path: Path, runs: bool) -> Outcome:
         return _told(REFUSED if any(not p.is_note for p in found) else SUCCEEDED, found)
     except NetsimError as error:
         return _told(REFUSED if error.exit_status == 2 or not runs else FAILED, error.problems)
+
+
+def _drawn(path: Path) -> Outcome:
+    """A result is read and drawn."""
+    try:
+        plot(samples_of(path), (), path.with_suffix(".png"))
+    except NetsimError as error:
+        return _told(REFUSED, error.problems)
+    return Outcome(SUCCEEDED)
 
 
 def _run(model: netsim.Model) -> Outcome:
