@@ -38,8 +38,8 @@ ROOMS = {
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.explicit "
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.build kernels.kernel forms.noise "
-    "kernels.native kernels.addresses kernels.reference kernels.precomputation "
+    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.meanings "
+    "forms.build kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference kernels.precomputation "
     "layout numbering batches inputs prescribed expression_form elements system history "
     "machine starts messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest time_events continuity smoothness findings",
@@ -91,7 +91,6 @@ LONG: dict[str, int] = {
     "api.py": 388,
     "core/methods/bdf.py": 359,
     "equations/batches.py": 380,
-    "equations/forms/build.py": 416,
     "equations/kernels/native.py": 362,
     "equations/starts.py": 402,
     "initial/initial.py": 392,
