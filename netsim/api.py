@@ -36,7 +36,7 @@ from netsim.results.earlier import series_of_run
 from netsim.results.files import named_runs, samples_in, shown
 from netsim.results.measures import check_measures
 from netsim.results.partial.recording import Recording
-from netsim.results.plots import Picture, pictured, sweep_in
+from netsim.results.plots import Picture, pictured, study_in
 from netsim.results.progress import Report, watched
 from netsim.results.samples import Samples
 from netsim.simulate.methods import METHODS
@@ -187,7 +187,7 @@ class Model(Studies):
         """A picture of signals, or of expressions of them; without any, of the plot lines. `result`: of a run that was
         done; else the netlist is run."""
         runs = self.samples() if result is None else samples_in(result)
-        lines = () if sweep_in(runs) else self.network.plots
+        lines = () if study_in(runs) else self.network.plots
         if signals:
             lines = (Plot(tuple(expression_given("plot", text) for text in texts_given("plot", signals))),)
         return pictured(runs, lines, self.values.scope(self.network.top))

@@ -58,7 +58,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "selection over_frequency.figures measures claims rates listing over_frequency.curves "
-    "over_frequency.pictures over_cases.pictures plots",
+    "over_frequency.pictures over_cases.pictures over_parameters.pictures plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
     "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "

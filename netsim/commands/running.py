@@ -199,9 +199,9 @@ def _picture(wanted: str | None, target: Path, draws: bool) -> Path | None:
 
 
 def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
-    from netsim.results.plots import plot, sweep_in
+    from netsim.results.plots import plot, study_in
 
-    lines = () if sweep_in(runs) else model.network.plots
+    lines = () if study_in(runs) else model.network.plots
     shown = any(r.axis in ("time", "frequency", "case") for r in runs)
     return [plot(runs, lines, picture, model.values.scope(model.network.top))] if shown else []
 

@@ -19,7 +19,7 @@ from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
 from netsim.results.partial.reading import SUFFIX, read_part
 from netsim.results.partial.recording import DISK_FULL, DiskFull
-from netsim.results.samples import Figure, Samples, Signal
+from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import path_given, refused
 
@@ -267,23 +267,30 @@ def samples_in(found: Any) -> list[Samples]:
 
 
 def _run_in(name: str, data: Any) -> Samples:
+    attributes = {key: data.attrs[key] for key in ("parameters", PARAMETER_VALUES) if key in data.attrs}
     return Samples(
         name,
         data["time"].values,
         tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
         np.column_stack([v.values for v in data.data_vars.values()]),
         np.zeros((0, 3)),
+        attributes if PARAMETER_VALUES in attributes else {},
         finished=bool(data.attrs.get("finished", True)),
         message=str(data.attrs.get("message", "")),
+        figures=_figures_in(data),
     )
+
+
+def _figures_in(data: Any) -> tuple[Figure, ...]:
+    """What was measured."""
+    told = {key.removeprefix("measure."): data.attrs[key] for key in map(str, data.attrs) if key.startswith("measure.")}
+    return tuple(Figure(key, float(value)) for key, value in told.items() if not key.endswith(".units"))
 
 
 def _sweep_in(name: str, data: Any) -> Samples:
     """The cases of a sweep that a .nc file holds, or of which a .csv file has the rows."""
-    told = {key.removeprefix("measure."): data.attrs[key] for key in map(str, data.attrs) if key.startswith("measure.")}
-    figures = tuple(Figure(key, float(value)) for key, value in told.items() if not key.endswith(".units"))
     return Samples(
-        name, np.zeros(0), (), np.zeros((0, 0)), np.zeros((0, 3)), axis="case", table=data, figures=figures,
+        name, np.zeros(0), (), np.zeros((0, 0)), np.zeros((0, 3)), axis="case", table=data, figures=_figures_in(data),
         finished=bool(data.attrs.get("finished", True)), message=str(data.attrs.get("message", "")),
     )  # fmt: skip
 

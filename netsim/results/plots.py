@@ -17,6 +17,8 @@ from netsim.results.files import writable, written
 from netsim.results.over_cases import pictures as over_cases
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, scale
 from netsim.results.over_frequency.pictures import drawn
+from netsim.results.over_parameters import pictures as over_parameters
+from netsim.results.over_parameters.pictures import is_sensitivity
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import path_given
@@ -93,19 +95,20 @@ def pictured(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope |
 
 
 def _figure(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None, title: str = "") -> Any:
-    """The first sweep, or else runs over time, or where there are none, those over frequency."""
-    if (sweep := sweep_in(runs)) is not None:
-        return over_cases.drawn(sweep, list(plots), title or _title([sweep]))
+    """The first sweep or sensitivity, or else runs over time, or where there are none, those over frequency."""
+    if (study := study_in(runs)) is not None:
+        draw = over_cases.drawn if study.axis == "case" else over_parameters.drawn
+        return draw(study, list(plots), title or _title([study]))
     over_time = [samples for samples in runs if samples.axis == "time"]
     if over_time or not any(samples.axis == "frequency" for samples in runs):
         return _drawn(panels(over_time, plots, parameters), title or _title(over_time))
     return drawn([samples for samples in runs if samples.axis == "frequency"], plots, parameters, title)
 
 
-def sweep_in(runs: Sequence[Samples]) -> Samples | None:
-    """The first sweep among runs. Its picture shows all that it kept, unless names are given: plot lines name signals,
-    which it kept for them."""
-    return next((samples for samples in runs if samples.axis == "case" and samples.table is not None), None)
+def study_in(runs: Sequence[Samples]) -> Samples | None:
+    """The first sweep or sensitivity among runs. Its picture shows all that it found, unless names are given: plot
+    lines name signals, which are kept for them."""
+    return next((s for s in runs if (s.axis == "case" and s.table is not None) or is_sensitivity(s)), None)
 
 
 def check_picture(path: Path | str) -> Path:

@@ -12,6 +12,10 @@ MOST_NAMED = 6
 """Signals that a result is shown with."""
 
 
+PARAMETER_VALUES = "parameter_values"
+"""The attribute of a sensitivity that has the values of its parameters."""
+
+
 @dataclass(frozen=True)
 class Signal:
     """A saved quantity: its name as in the netlist, its SI unit ('' for a number), a sentence."""

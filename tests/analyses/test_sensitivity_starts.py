@@ -1,4 +1,4 @@
-"""How starts change with parameters: near the known one as started anew, and what it costs."""
+"""How starts change with parameters: near the known one as started anew, and what it costs; pictures of derivatives."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,11 @@ import pytest
 import netsim
 from netsim.analyses.sensitivity import beginnings, elements, varied
 from netsim.analyses.sensitivity.varied import parameter_changes, placed_at, start_changes
+from netsim.results.files import samples_in, samples_of, write
+from netsim.results.over_parameters.pictures import drawn
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
+from netsim.text.errors import InputError
 
 DIVIDER = """use electrical
 param U = 5 V
@@ -84,3 +87,38 @@ def test_what_does_not_depend_on_a_parameter_has_no_derivative():
     """Exactly, not to the rounding of differences."""
     found = netsim.load(DIVIDER).sensitivity(to=["r3.R", "U"], of=["a.v"], stop="1 ms")
     assert not found["d(a.v)/d(r3.R)"].values.any() and np.allclose(found["d(a.v)/d(U)"], 1.0, rtol=1e-12)
+
+
+RESONANCE = """use electrical
+param U = 1 V
+v1 voltage (a, ground) v = U
+r1 resistor (a, b) R = 100 Ohm
+l1 inductor (b, c) L = 10 mH, start i = 0 A
+c1 capacitor (c, ground) C = 1 uF, start v = 0 V
+measure rise = when(c.v > 0.9 V) - when(c.v > 0.1 V)
+plot c.v
+"""
+
+
+def test_pictures_show_derivatives_times_their_parameters(tmp_path):
+    """Curves of signals and bars of measures, the same from memory and from a file."""
+    model = netsim.load(RESONANCE)
+    values = {"U": 1.0, "r1.R": 100.0, "c1.C": 1e-6}
+    found = model.sensitivity(to=list(values), of=["c.v", "rise"], stop="2 ms")
+    (file,) = write(found, tmp_path / "result.nc")
+    for runs in (samples_in(found), samples_of(file)):
+        above, below = drawn(runs[0], ()).axes
+        shown = {line.get_label(): line.get_ydata() for line in above.get_lines()}
+        assert shown.keys() == values.keys() and above.get_ylabel() == "p d(c.v)/dp [V]"
+        for name, value in values.items():
+            np.testing.assert_allclose(shown[name], value * found[f"d(c.v)/d({name})"].values, rtol=1e-12)
+        bars = dict(zip([t.get_text() for t in below.get_yticklabels()], [patch.get_width() for patch in below.patches]))
+        rise = found.attrs["measure.rise"]
+        assert bars == pytest.approx({n: v * found.attrs[f"measure.d(rise)/d({n})"] / rise for n, v in values.items()})
+    assert len(model.plot("rise", result=found).figure.axes) == 1
+    with pytest.raises(InputError, match=r"'b\.v' has no derivatives here"):
+        model.plot("b.v", result=found)
+    back = model.sensitivity(to=list(values), of=["c.v"], stop="2 ms", derivatives="adjoint")
+    assert back.attrs["measure.rise"] == pytest.approx(rise, rel=1e-3) and back["c.v"].dims == ("time",)
+    (axes,) = model.plot(result=back).figure.axes
+    assert axes.get_xlabel() == "p/final(c.v) d(final(c.v))/dp"

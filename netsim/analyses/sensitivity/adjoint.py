@@ -18,7 +18,7 @@ from netsim.core.problem import TIME
 from netsim.core.variational.adjoint import ENDED, Adjoint, figure_back, point_back, steps_back
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.consistent.calls import equations_of
-from netsim.results.selection import Selection, reader_of, select
+from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun
@@ -47,12 +47,18 @@ def refuse_adjoint(machine: Machine, run: Running | None, span: Span | None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Reverse:
-    """A run with what passes back found: its last instant, signals by name with unit, last value and derivatives."""
+    """A run with what passes back found: its signals, sampled, some of them unseen; derivatives of the last values of
+    the others, by name."""
 
     run: Running
     of: Sequence[Varied]
-    time: float
-    signals: Mapping[str, tuple[str, float, Array]]
+    selection: Selection
+    unseen: Sequence[str]
+    derivatives: Mapping[str, Array]
+
+    def column(self, name: str) -> Array:
+        """The samples of a signal."""
+        return self.run.sampled[1][:, list(self.selection.entries).index(name)]
 
 
 def reverse(
@@ -70,16 +76,15 @@ def reverse(
         told = ", ".join(map(show_expression, saves))
         hint = "adjoint derivatives are those of last values of signals: of = [out.v]"
         raise InputError(Problem("E472", f"'{told}' is no list of signals", span, hint=hint))
+    unseen = add_unseen(machine, selection, task.beside)
     events = time_events_of(machine, options.stop)
     run = traced(machine, structure, g, options, events, selection, np.zeros(0), task.progress)
     refuse_adjoint(machine, run, span)
-    found = {}
-    for k, (name, entry) in enumerate(selection.entries.items()):
-        weights = np.zeros(len(selection.entries))
-        weights[k] = 1.0
-        derivatives = backward(run, selection, weights).by(machine, of)
-        found[name] = entry.signal.unit, float(run.sampled[1][-1, k]), derivatives
-    return Reverse(run, of, run.now, found)
+    names, found = list(selection.entries), dict[str, Array]()
+    for name in selection.shown:
+        weights = np.eye(len(names))[names.index(name)]
+        found[name] = backward(run, selection, weights).by(machine, of)
+    return Reverse(run, of, selection, unseen, found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from netsim.equations.machine import Machine
 from netsim.network.values import Values
 from netsim.results.measures import measured
 from netsim.results.progress import Stopwatch
-from netsim.results.samples import Figure, Samples, Signal
+from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
 from netsim.results.selection import Selection, add_unseen, select
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
 from netsim.simulate.running import Running
@@ -170,20 +170,22 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
 
 
 def _back(task: Task, options: SensitivityOptions) -> Samples:
-    """Last values of signals and their derivatives, which are figures."""
+    """Signals over time; their last values with their derivatives are figures."""
     watch = Stopwatch()
     found = reverse(task, options.run, options.to, options.spans, options.of or task.saves)
-    figures = [Figure(f"final({name})", value, unit) for name, (unit, value, _) in found.signals.items()]
+    signals = [found.selection.entries[name].signal for name in found.derivatives]
+    figures = [Figure(f"final({s.name})", float(found.column(s.name)[-1]), s.unit) for s in signals]
     figures += [
-        Figure(f"d(final({name}))/d({each.name})", float(change), _unit(unit, each))
-        for name, (unit, _, changes) in found.signals.items()
-        for each, change in zip(found.of, changes)
+        Figure(f"d(final({s.name}))/d({each.name})", float(change), _unit(s.unit, each))
+        for s in signals
+        for each, change in zip(found.of, found.derivatives[s.name])
     ]
-    signals = tuple(Signal(name, unit) for name, (unit, _, _) in found.signals.items())
-    values = np.array([[value for _, value, _ in found.signals.values()]])
+    values = np.column_stack([found.column(s.name) for s in signals])
+    unseen = {name: found.column(name) for name in found.unseen}
     attributes = _attributes(options, found.run, found.of, watch, task)
     return Samples(
-        "", np.array([found.time]), signals, values, np.zeros((0, 3)), attributes, figures=tuple(figures)
+        "", found.run.sampled[0], tuple(signals), values, np.zeros((0, 3)), attributes, unseen=unseen,
+        figures=tuple(figures),
     )  # fmt: skip
 
 
@@ -197,6 +199,7 @@ def _attributes(
         "stop": options.run.stop,
         "steps": run.steps,
         "parameters": ", ".join(each.name for each in of),
+        PARAMETER_VALUES: ", ".join(repr(each.value) for each in of),
         **watch.read,
         "netlist": task.network.text,
     }
