@@ -202,6 +202,3 @@ def _condition(expr: Expr) -> Expr:
         return expr
     hint = "begin = rest, end = [rest, a.x == 1 m], end = begin"
     raise InputError(Problem("E424", "begin and end list comparisons, or say rest", expr.span, hint=hint))
-
-
-__all__ = ["EXAMPLE", "KINDS", "OptimalOptions", "line_from", "listed", "optimal_options", "word"]

@@ -16,13 +16,13 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
-from netsim.analyses.optimal.failing import explained
 from netsim.analyses.optimal.guess import first_guess
 from netsim.analyses.optimal.meshes import Limits, first_mesh, on_fine_mesh
 from netsim.analyses.optimal.program.points import point_of, present
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of, silent
 from netsim.analyses.optimal.results.answer import sampled
+from netsim.analyses.optimal.results.failing import explained
 from netsim.analyses.optimal.results.verification import doubtful, verified
 from netsim.analyses.optimal.simulated import unknowns_of
 from netsim.analyses.optimal.wishes import Wishes
@@ -54,8 +54,7 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     machine, structure, g, moved = _begun(machine, imposed[2], options.transient.start)
     point = point_of(machine, present(machine, structure), ())
     span = options.lead + options.transient.stop + options.tail
-    free = Ends(NONE, np.zeros(0))
-    setting = Setting(point, Wishes(), NONE, (span, span), NONE, free, free, -options.lead, rates_of(point))
+    setting = Setting(point, Wishes(), NONE, (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
     followed = np.array(unknowns_of(machine, task.actuators, task.network), np.int64)
     setting = replace(setting, progress=task.progress or silent, followed=followed)
     z = fixed_start(g, point)

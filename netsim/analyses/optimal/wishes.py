@@ -6,7 +6,7 @@ give its value wherever they hold.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -133,12 +133,6 @@ def watching(network: Network, wishes: Wishes) -> Network:
         bindings = (Binding("x", expr, span=expr.span),)
         text = Instance(Name((Part(name),)), "watched", (), bindings, span=expr.span)
         added.append(Element(name, _watched(format_dimension(dimension)), (), (), text, network.top))
-    return _with(network, added)
-
-
-def _with(network: Network, added: Sequence[Element]) -> Network:
-    from dataclasses import replace
-
     return replace(network, instances=(*network.instances, *added))
 
 

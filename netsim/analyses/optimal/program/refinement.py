@@ -27,25 +27,19 @@ ENOUGH = 0.3
 """The share of rtol above which intervals are split where one has more than rtol."""
 
 
-def between(solution: Solution, g: Array) -> tuple[Array, Array]:
-    """Fractions half-way between collocation points, (intervals, points), and all variables there (variables,
-    fractions)."""
-    mesh, point = solution.program.mesh, solution.program.setting.point
+def between(mesh: Mesh) -> Array:
+    """Fractions half-way between collocation points, interval by interval."""
     inner = np.append(0.0, mesh.nodes)
-    middle = 0.5 * (inner[1:] + inner[:-1])
-    fractions = mesh.ends[:-1, None] + mesh.spans[:, None] * middle
-    differentiated = np.zeros(point.size, bool)
-    differentiated[point.state_places] = True
-    return fractions, mesh.at(solution.program.matrix(solution.x), fractions.ravel(), differentiated)
+    return (mesh.ends[:-1, None] + mesh.spans[:, None] * 0.5 * (inner[1:] + inner[:-1])).ravel()
 
 
 def errors(solution: Solution, g: Array, sizes: Array) -> Array:
     """The error that each interval adds to a state, in parts of its size: the largest of all states (intervals)."""
     setting, mesh = solution.program.setting, solution.program.mesh
     point = setting.point
-    fractions, z = between(solution, g)
-    count = fractions.size
-    known = setting.known(fractions.ravel(), solution.stop, g)
+    fractions = between(mesh)
+    z, count = solution.at(fractions), len(fractions)
+    known = setting.known(fractions, solution.stop, g)
     offsets = np.arange(count) * point.size
     rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
     blocks = list(point.blocks(known, offsets, rows))
@@ -136,10 +130,7 @@ def refined(mesh: Mesh, error: Array, rtol: float) -> Mesh:
 
 def moved(solution: Solution, mesh: Mesh) -> Array:
     """All variables at the points of another mesh (variables, points)."""
-    point = solution.program.setting.point
-    differentiated = np.zeros(point.size, bool)
-    differentiated[point.state_places] = True
-    found = solution.program.mesh.at(solution.program.matrix(solution.x), mesh.fractions, differentiated)
+    found = solution.at(mesh.fractions)
     found[:, 0] = solution.program.matrix(solution.x)[:, 0]
-    found[point.values :] = 0.0
+    found[solution.program.setting.point.values :] = 0.0
     return found

@@ -50,6 +50,13 @@ class Solution:
     weight: Array
     solver: tuple[Any, Watching]
 
+    def at(self, fractions: Array) -> Array:
+        """All variables at fractions of the span (variables, fractions)."""
+        point = self.program.setting.point
+        differentiated = np.zeros(point.size, bool)
+        differentiated[point.state_places] = True
+        return self.program.mesh.at(self.program.matrix(self.x), fractions, differentiated)
+
     @property
     def solved(self) -> bool:
         return self.status in ("Solve_Succeeded", "Solved_To_Acceptable_Level")

@@ -67,8 +67,8 @@ class Ends:
     """What holds at one end: places of a point with their values; or, `periodic`, places that are as at the begin; and
     bounds."""
 
-    places: Array
-    values: Array
+    places: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    values: Array = field(default_factory=lambda: np.zeros(0))
     bounds: Sequence[Bounded] = ()
     periodic: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     fixed: bool = False

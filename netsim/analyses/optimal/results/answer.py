@@ -21,18 +21,14 @@ WATCHED = "watched "
 
 def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
     """Global vectors (fractions, slots) of the solution at fractions of its span."""
-    program, point = solution.program, solution.program.setting.point
-    machine = point.machine
-    differentiated = np.zeros(point.size, bool)
-    differentiated[point.state_places] = True
-    z = program.mesh.at(program.matrix(solution.x), fractions, differentiated)
-    places, slots = point.slots()
+    setting, point = solution.program.setting, solution.program.setting.point
+    z, (places, slots) = solution.at(fractions), point.slots()
     found = np.empty((len(fractions), len(g)))
-    known = program.setting.known(fractions, solution.stop, g)
+    known = setting.known(fractions, solution.stop, g)
     for k in range(len(fractions)):
         row = known[:, k].copy()
         row[slots] = z[places, k]
-        recharted(machine.system, row, all_of_them=True)
+        recharted(point.machine.system, row, all_of_them=True)
         found[k] = row
     return found
 

@@ -22,7 +22,6 @@ from netsim.analyses.optimal.wishes import Wishes
 Array = np.ndarray
 ITERATIONS = 25
 """IPOPT's iterations in an interval: a motion that needs more runs away."""
-NONE = np.zeros(0, np.int64)
 
 
 def pointwise(
@@ -33,7 +32,7 @@ def pointwise(
     is a guess where it is `near`. Limits and ends do not count. None if that motion does not come to its end."""
     point, one = setting.point, even(1, mesh.degree)
     still = np.stack([point.first[list(inputs)], np.ones(len(inputs))])
-    alone = replace(setting, wishes=Wishes(), end=Ends(NONE, np.zeros(0)), still=still)
+    alone = replace(setting, wishes=Wishes(), end=Ends(), still=still)
     z, part = first.copy(), None
     size = sizes(point, first, stop)
     for low, span, numbers in zip(mesh.ends, mesh.spans * stop, mesh.numbers):

@@ -1,0 +1,171 @@
+"""The statement of an optimisation: the network rewired, its equations at a point, and all that holds at the ends.
+
+The network is rewired as for an inverse run: every free input is an unknown, every followed signal a row. Every
+expression that is asked for is an element of its own (`wishes`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from netsim.analyses.analysis import Prepared, Task
+from netsim.analyses.inverse.authority import authority
+from netsim.analyses.inverse.runs import FOUND
+from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, actuators_of, motions_of, rewired
+from netsim.analyses.optimal.ends import begin_of, end_of, independent
+from netsim.analyses.optimal.guess import nearest_end
+from netsim.analyses.optimal.options import OptimalOptions, word
+from netsim.analyses.optimal.parameters import Tuned, tuned_of
+from netsim.analyses.optimal.program.points import Point, point_of, present
+from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
+from netsim.analyses.optimal.results.failing import refuse_idle
+from netsim.analyses.optimal.results.verification import ZERO
+from netsim.analyses.optimal.simulated import places_of, unknowns_of
+from netsim.analyses.optimal.units import own_units, scale_of
+from netsim.analyses.optimal.wishes import Wishes, watching, wishes_of
+from netsim.core.problem import TIME
+from netsim.equations.forms.form import UNIFORM
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine, build_machine
+from netsim.initial.initial import Structure
+from netsim.results.samples import Signal
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Binding, Name, Part, Run
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What is to be solved: followed signals and inputs, the former's first; the rewired network's structure and its
+    global vector at the start, the variables of a point at the start and near the end, the states with their places in
+    a point; unknowns of inputs that are shared at every instant (none where nothing is chosen beside signals);
+    `fixed`, the followed signals leave no movement."""
+
+    motions: Sequence[Motion]
+    inputs: Sequence[Actuator]
+    setting: Setting
+    structure: Structure
+    g: Array
+    start: Array
+    end: Array
+    states: dict[Signal, int]
+    shared: list[int]
+    fixed: bool
+
+    @property
+    def chosen(self) -> Sequence[Actuator]:
+        """Inputs that no followed signal determines."""
+        return self.inputs[len(self.motions) :]
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Places of states in a point by their names."""
+        return {state.name: place for state, place in self.states.items()}
+
+
+def posed(task: Task, options: OptimalOptions) -> Posed:
+    """The problem; raises `InputError` for what cannot be optimised."""
+    wishes = wishes_of(task.network, task.values, options)
+    motions, inputs, (values, system, structure) = _wired(task, options, wishes)
+    machine = build_machine(system, values, _earlier(task))
+    refuse_delays(system, "optimize()", "an optimum would look ahead")
+    refuse_events(machine)
+    machine, structure, g, _ = begun(machine, structure, options.start)
+    tuned = tuned_of(task.network, values, machine, options, _earlier(task))
+    machine = tuned.machines[0] if tuned.machines else machine
+    _refuse_moved_start(tuned, structure, options, g)
+    unknowns, count = unknowns_of(machine, inputs, task.network), len(motions)
+    free, structure = unknowns[count:], present(machine, structure)
+    point = replace(point_of(machine, structure, free), scale=scale_of(machine, own_units(machine, options, wishes)))
+    watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
+    start = fixed_start(g, point)
+    end = nearest_end(point, end_of(point, options, wishes, watched, start, g), watched, g, start)
+    ends = end_of(point, options, wishes, watched, end, g)
+    begin = begin_of(point, options, wishes, watched, start, g)
+    owner = np.repeat(np.arange(len(point.d)), point.d + 1)
+    refuse_idle(structure, inputs[count:], free, owner[np.append(watched, ends.places)])
+    setting = Setting(
+        point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned,
+        progress=task.progress or silent, followed=np.array(unknowns[:count], np.int64),
+    )  # fmt: skip
+    _refuse_time(setting, options, g)
+    moves = point.state_places[point.states[0] < machine.system.layout.nk]
+    fixed = bool(motions) and not len(independent(point, moves, start, g))
+    shared = unknowns if motions and free and not tuned.names else []
+    return Posed(motions, inputs, setting, structure, g, start, end, places_of(point, structure), shared, fixed)
+
+
+def _wired(
+    task: Task, options: OptimalOptions, wishes: Wishes
+) -> tuple[Sequence[Motion], Sequence[Actuator], Prepared]:
+    """Followed signals, all inputs, those first that move the signals best, and the rewired network prepared."""
+    network = task.network
+    inputs = actuators_of(network, options.inputs)
+    motions = motions_of(network, task.values, options.track)
+    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
+    if motions and len(inputs) > len(motions):
+        applied = replace(rewired(network, [APPLIED] * len(inputs), motions, inputs, FOUND), runs=(begins,))
+        order = authority(task.prepare(applied), motions, inputs, TransientOptions(1.0, start="rest"))
+        inputs = [inputs[k] for k in order]
+    kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
+    network = watching(rewired(network, kinds, motions, inputs, FOUND), wishes)
+    return motions, inputs, task.prepare(replace(network, runs=(begins,)))
+
+
+def _earlier(task: Task) -> Callable[[Any, str], Any]:
+    """Tables over earlier runs; inputs that are to be found are zero."""
+
+    def earlier(call: Any, run: str) -> Any:
+        if run != FOUND:
+            return task.earlier(call, run)
+        return ZERO
+
+    return earlier
+
+
+def refuse_events(machine: Machine) -> None:
+    """Raises E460 for the first element that switches."""
+    for batch in machine.system.batches:
+        if batch.n_relations or batch.n_discretes:
+            message = f"'{batch.instances[0].name}' switches, and optimize() cannot have events"
+            hint = "take an element that is rounded where this one switches"
+            raise InputError(Problem("E460", message, batch.instances[0].span, hint=hint))
+
+
+def _refuse_moved_start(tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:
+    """Raises E466 for free parameters that move a start which is given."""
+    if options.begin is not None and not (len(options.begin) == 1 and word(options.begin[0]) == "rest"):
+        return
+    for name, machine, (_, low, _) in zip(tuned.names, tuned.machines[1:], options.parameters):
+        layout, other = machine.system.layout, begun(machine, structure, options.start)[2]
+        if not np.allclose(layout.state(other)[: 2 * layout.nk], layout.state(g)[: 2 * layout.nk], 1e-9, 1e-12):
+            message = f"the start depends on '{name}', and both are unknown"
+            hint = "write begin = free, or the conditions that hold at the begin: begin = [rest, a.x == 0 m]"
+            raise InputError(Problem("E466", message, low.span, hint=hint))
+
+
+def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
+    """Raises E467 where the stop is free and something is a function of time."""
+    if not options.is_free:
+        return
+    known = setting.known(np.linspace(0.0, 1.0, 7), options.stop[1], g)
+    varying = (np.ptp(known, axis=1) > 0.0) & (np.arange(len(known)) != TIME)
+    batches = {id(batch): batch for batch in setting.point.machine.system.batches}
+    for group in setting.point.groups:
+        reads = varying[group.slots].any(axis=0) | ca.depends_on(group.formula.results, UNIFORM["time"])
+        for k in group.members[np.broadcast_to(reads, len(group.members))]:
+            owner = batches[group.owner].instances[k]
+            message = f"the stop is free, and '{owner.name}' is driven by a function of time"
+            hint = "give the stop, or write the function with a state of its own (an integrator)"
+            raise InputError(Problem("E467", message, owner.span, hint=hint))
+
+
+def _watched(machine: Machine, point: Point, name: str) -> int:
+    batch, position = machine.system.home[name]
+    return int(point.first[batch.columns(("own", 0))[position]])
