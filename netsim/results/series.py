@@ -17,7 +17,7 @@ from netsim.library.component import SECOND, dimension, plain_name
 from netsim.network.lets import derived_from
 from netsim.network.network import Frame, name_text
 from netsim.results.samples import Signal, Trace
-from netsim.structure.time_events import inside
+from netsim.structure.of_time.switching import inside
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.sizes import flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate

@@ -9,8 +9,8 @@ from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.values import Values
 from netsim.structure.causes import Picture, singular
+from netsim.structure.of_time.smoothness import Asked, asked, rough
 from netsim.structure.rest import begins_static, resting, unsettled
-from netsim.structure.smoothness import Asked, asked, rough
 from netsim.structure.unconnected import unconnected_terminals
 from netsim.text.collecting import paused
 from netsim.text.errors import Problem

@@ -7,8 +7,8 @@ from numpy.polynomial import Polynomial
 import netsim
 from netsim.library.files import models_folder
 from netsim.network.bindings import lift
-from netsim.structure import smoothness
-from netsim.structure.continuity import continuity
+from netsim.structure.of_time import smoothness
+from netsim.structure.of_time.continuity import continuity
 from netsim.structure.pencil import generic_point
 from netsim.text.errors import InputError
 from netsim.text.expressions.from_python import parse_expression

@@ -15,8 +15,8 @@ from netsim.network.expansion import build_network
 from netsim.structure.causes import Picture
 from netsim.structure.findings import findings
 from netsim.structure.nullspace import null_basis, supports
+from netsim.structure.of_time.smoothness import needed_smoothness
 from netsim.structure.roles import CONDUCTS, FEEDS, OPEN, STORES, links
-from netsim.structure.smoothness import needed_smoothness
 from netsim.text.errors import Problem
 from netsim.text.parse import parse
 

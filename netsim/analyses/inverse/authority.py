@@ -23,8 +23,8 @@ from netsim.network.bindings import lift
 from netsim.network.values import Values
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
+from netsim.structure.of_time.smoothness import too_rough
 from netsim.structure.orders import offsets
-from netsim.structure.smoothness import too_rough
 from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray

@@ -21,8 +21,8 @@ from netsim.equations.prescribed import Prescribed
 from netsim.equations.starts import Computed
 from netsim.initial.stages import derivative_of, partial_values
 from netsim.network.signals import Reading
+from netsim.structure.of_time.switching import time_texts
 from netsim.structure.orders import all_equation_numbers, signature
-from netsim.structure.time_events import time_texts
 from netsim.text.errors import InputError, Span
 from netsim.text.syntax import Number
 

@@ -23,7 +23,8 @@ from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_time
 from netsim.core.problem import N_PRESCRIBED, PRESCRIBED
 from netsim.equations.machine import Machine
-from netsim.structure.time_events import samples_passed, time_texts
+from netsim.structure.of_time.switching import time_texts
+from netsim.structure.time_events import samples_passed
 
 Array = np.ndarray
 Sampled = Callable[[Array], Array]

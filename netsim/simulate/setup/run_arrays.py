@@ -69,7 +69,7 @@ from netsim.simulate.setup.kinds import kinds_of
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents, untested_differences
-from netsim.structure.time_events import time_texts
+from netsim.structure.of_time.switching import time_texts
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray

@@ -21,8 +21,8 @@ from netsim.network.bindings import Shape
 from netsim.network.network import Definition, Frame, Network
 from netsim.network.values import Values, check_bounds, parameter_names
 from netsim.structure.causes import Picture
-from netsim.structure.smoothness import needed_smoothness
-from netsim.structure.time_events import bending
+from netsim.structure.of_time.smoothness import needed_smoothness
+from netsim.structure.of_time.switching import bending
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.from_python import number_given, parse_expression
 from netsim.text.expressions.typed import Typed, number_of

@@ -13,7 +13,8 @@ import numpy as np
 from netsim.library.component import SECOND
 from netsim.network.bindings import FOREVER, Shape, smoothness
 from netsim.network.values import Values
-from netsim.structure.time_events import NO_FUNCTION_OF_TIME, Series, bending, expression_at, instants_of
+from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, bending, expression_at
+from netsim.structure.time_events import instants_of
 from netsim.text.errors import NetsimError
 from netsim.text.expressions.sizes import flatten
 from netsim.text.expressions.typed import number_of

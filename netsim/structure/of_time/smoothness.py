@@ -19,8 +19,8 @@ from netsim.network.bindings import Shape, smoothness
 from netsim.network.network import Instance
 from netsim.network.values import Values
 from netsim.structure.causes import Picture
-from netsim.structure.continuity import continuity, end_of_runs
 from netsim.structure.nullspace import equilibrated
+from netsim.structure.of_time.continuity import continuity, end_of_runs
 from netsim.structure.pencil import Point, generic_point, matrices
 from netsim.structure.roles import domain_of_own
 from netsim.text.errors import Problem

@@ -1,0 +1,1 @@
+"""Functions of time: where they switch, and how continuous and smooth they are."""
