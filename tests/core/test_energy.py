@@ -107,10 +107,14 @@ SAME = {"tripod/stage2", "tripod/stage3"}
 MOVING = [path for path in RUN if not still(path) and path not in SAME]
 USUAL = {"msl/Mechanics_MultiBody_Systems_RobotR3_FullRobot"}
 """At rtol = 1e-8 steps beside its break-aways are so short that the rounding of its shafts' angles moves what friction holds."""
-STIFF = {"cam_follower": 1e-6, "robots/gripper": 1e-5, "msl/Mechanics_MultiBody_Systems_RobotR3_FullRobot": 1e-6}
+STIFF = {
+    **{"cam_follower": 1e-6, "robots/gripper": 1e-5, "msl/Mechanics_MultiBody_Systems_RobotR3_FullRobot": 1e-6},
+    "tripod/elastic_stage3": 2e-6,
+}
 """Stiff springs and stops move far more energy than is kinetic: part of the energy that is moved.
 
-Positions are held to rtol of their nominal size (1 m), which 50 kN/m of the cam's rod or the gripper's stops turn into work."""
+Positions are held to rtol of their nominal size (1 m), which 50 kN/m of the cam's rod or the gripper's stops turn into work. The drives of
+elastic_stage3 follow tables whose accelerations have corners inside the steps: with max_step = 0.2 ms the account misses 5e-15 J for 4e-10 J."""
 LONG = {
     **{"coupled_oscillators": 2.0, "linear_actuator": 0.05, "mechanisms/free_body": 5.0},
     **{"manipulators/flexible_pendulum_1": 0.2, "manipulators/flexible_pendulum_2": 0.1},
