@@ -41,7 +41,7 @@ ROOMS = {
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.meanings "
     "forms.build kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference kernels.precomputation "
     "layout numbering batches inputs prescribed expression_form elements system history "
-    "machine starts messages",
+    "machine starts.rows starts.written messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching time_events "
     "of_time.continuity of_time.smoothness findings",
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages consistent.newton fixed assembly "
@@ -94,7 +94,6 @@ LONG: dict[str, int] = {
     "core/methods/bdf.py": 359,
     "equations/batches.py": 380,
     "equations/kernels/native.py": 362,
-    "equations/starts.py": 402,
     "initial/initial.py": 392,
     "multibody/tree/algorithms/derivatives.py": 366,
     "network/expansion.py": 413,

@@ -18,7 +18,7 @@ from netsim.core.newton import set_time
 from netsim.core.states import KINETIC, STORED, energies, sample
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, power_room
-from netsim.equations.starts import start_rows
+from netsim.equations.starts.written import start_rows
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.diagnosis.changes import Change, changes
 from netsim.initial.differentiated import DifferentiatedPlan, plan_differentiated, set_planned_differentiated

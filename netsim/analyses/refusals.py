@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netsim.equations.machine import Machine
-from netsim.equations.starts import start_rows, written_sizes
+from netsim.equations.starts.written import start_rows, written_sizes
 from netsim.results.selection import readable, select
 from netsim.text.limits import check_limit
 from netsim.text.syntax import Expr

@@ -15,7 +15,7 @@ import numpy as np
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts import StartRow, Turn
+from netsim.equations.starts.rows import StartRow, Turn
 from netsim.equations.system import System
 from netsim.initial.charts import recharted, turn_between
 from netsim.initial.conflicts import minimal_conflict

@@ -7,7 +7,7 @@ Infeasibility in Optimization, 2008, section 6.2).
 
 from collections.abc import Callable, Sequence
 
-from netsim.equations.starts import StartRow
+from netsim.equations.starts.rows import StartRow
 
 MOST = 40
 """Lines up to which the filter runs: it solves once for each."""

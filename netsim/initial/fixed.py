@@ -13,7 +13,8 @@ import numpy as np
 
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, dependencies, differentiated_kernel, kernel_row
+from netsim.equations.starts.rows import StartRow, differentiated_kernel
+from netsim.equations.starts.written import dependencies, kernel_row
 from netsim.equations.system import System
 from netsim.initial.consistent.newton import Inconsistent, solve_stage
 from netsim.initial.stages import Stages

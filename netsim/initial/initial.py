@@ -14,7 +14,8 @@ from netsim.core.history import PAST, begin_history
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
 from netsim.equations.messages import advice, describe_row, fixed_twice, start_advice, unmet
-from netsim.equations.starts import StartRow, relative_rows, start_rows
+from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.written import relative_rows, start_rows
 from netsim.equations.system import System
 from netsim.initial.assembly import (
     Sizes,

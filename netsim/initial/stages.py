@@ -15,7 +15,7 @@ import numpy as np
 from netsim.equations.kernels.kernel import Kernel, derivative_kernel
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow
+from netsim.equations.starts.rows import StartRow
 from netsim.structure.orders import Offsets, Signature, all_equation_numbers, signature
 
 Array = np.ndarray

@@ -11,7 +11,8 @@ from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, Form
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts import StartRow, Turn, reading_row, start_rows
+from netsim.equations.starts.rows import StartRow, Turn
+from netsim.equations.starts.written import reading_row, start_rows
 from netsim.initial.charts import turn_between
 from netsim.library.component import is_kinematic
 from netsim.results.over_frequency.curves import reading

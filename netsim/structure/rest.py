@@ -4,7 +4,8 @@ import numpy as np
 
 from netsim.equations.batches import Batch
 from netsim.equations.messages import nodes_word, quantity, quoted
-from netsim.equations.starts import StartRow, start_rows
+from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.written import start_rows
 from netsim.equations.system import System
 from netsim.library.component import is_kinematic, plain_name
 from netsim.network.network import Network

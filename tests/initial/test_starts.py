@@ -7,7 +7,7 @@ import pytest
 
 import netsim
 from netsim.cli import main
-from netsim.equations.starts import StartRow
+from netsim.equations.starts.rows import StartRow
 from netsim.initial.conflicts import minimal_conflict
 from netsim.output.starts_shown import states
 from netsim.structure.orders import absent_rates, signature

@@ -20,7 +20,8 @@ from netsim.analyses.sensitivity.varied import Point
 from netsim.core.newton import set_time
 from netsim.core.problem import PAST, TIME
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, start_rows
+from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.written import start_rows
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
 from netsim.initial.initial import Structure, set_differentiated, with_coordinates

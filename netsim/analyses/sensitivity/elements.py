@@ -18,7 +18,7 @@ from netsim.equations.batches import Batch, instance_parameters
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
 from netsim.equations.prescribed import Prescribed
-from netsim.equations.starts import Computed
+from netsim.equations.starts.rows import Computed
 from netsim.initial.stages import derivative_of, partial_values
 from netsim.network.signals import Reading
 from netsim.structure.of_time.switching import time_texts

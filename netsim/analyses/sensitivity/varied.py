@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.equations.machine import Machine, build_machine
-from netsim.equations.starts import start_rows
+from netsim.equations.starts.written import start_rows
 from netsim.initial.initial import Structure
 from netsim.network.given import value_of, written_starts
 from netsim.network.network import Network

@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.core.linear.least_change import Pivots, least_change
 from netsim.equations.messages import unmet
-from netsim.equations.starts import StartRow
+from netsim.equations.starts.rows import StartRow
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivative
 from netsim.initial.stages import (

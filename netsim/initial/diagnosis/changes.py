@@ -7,7 +7,7 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts import StartRow, Turn
+from netsim.equations.starts.rows import StartRow, Turn
 from netsim.initial.assembly import Sizes, length
 from netsim.initial.charts import turn_between
 from netsim.library.component import is_kinematic

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from netsim.equations.starts import StartRow
+from netsim.equations.starts.rows import StartRow
 from netsim.equations.system import System
 from netsim.initial.diagnosis.changes import Change
 from netsim.initial.stages import Stages, slots

@@ -10,7 +10,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.layout import FOLLOWING
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, kernel_scalars
+from netsim.equations.starts.rows import StartRow, kernel_scalars
 from netsim.multibody.jointspace import calls
 from netsim.multibody.jointspace.element import TreeElement
 from netsim.multibody.jointspace.pattern import is_frame

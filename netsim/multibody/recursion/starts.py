@@ -13,7 +13,8 @@ import numpy as np
 
 from netsim.core.newton import set_time
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, start_rows
+from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.written import start_rows
 from netsim.initial.stages import slots
 from netsim.multibody.recursion.sources import POSITION, SPEED
 from netsim.multibody.recursion.states import Translation, fill, places

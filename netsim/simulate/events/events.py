@@ -35,7 +35,8 @@ from netsim.core.problem import TIME
 from netsim.equations.batches import Batch, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.equations.starts import StartRow, kernel_row, linear_kernel
+from netsim.equations.starts.rows import StartRow, linear_kernel
+from netsim.equations.starts.written import kernel_row
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure

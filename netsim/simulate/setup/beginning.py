@@ -10,7 +10,7 @@ import numpy as np
 from netsim.core.history import begin_history
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.machine import Machine, rebuilt, with_history
-from netsim.equations.starts import start_rows, with_written_discretes
+from netsim.equations.starts.written import start_rows, with_written_discretes
 from netsim.equations.system import without_redundant
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
 from netsim.initial.charts import recharted

@@ -54,7 +54,7 @@ from netsim.core.scales import NOTHING, first_kinds, set_scales
 from netsim.core.states import load, move_charts
 from netsim.equations.history import WITHIN
 from netsim.equations.machine import Machine, power_room
-from netsim.equations.starts import written_sizes
+from netsim.equations.starts.written import written_sizes
 from netsim.initial.charts import quaternions
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.flat_plan import compiled_plan

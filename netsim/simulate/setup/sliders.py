@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.equations.machine import Machine
-from netsim.equations.starts import StartRow, reading_row, start_rows
+from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.written import reading_row, start_rows
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.initial import Structure, with_coordinates

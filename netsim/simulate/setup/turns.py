@@ -15,7 +15,8 @@ from netsim.equations.forms.form import Form, Key
 from netsim.equations.forms.turns import TURN, turning
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.machine import Machine
-from netsim.equations.starts import kernel_row, kernel_scalars, linear_kernel, start_rows
+from netsim.equations.starts.rows import kernel_scalars, linear_kernel
+from netsim.equations.starts.written import kernel_row, start_rows
 
 Array = np.ndarray
 ALIKE = 1e-6

@@ -24,7 +24,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.machine import Machine
-from netsim.equations.starts import written_sizes
+from netsim.equations.starts.written import written_sizes
 from netsim.equations.system import System
 from netsim.initial.initial import Structure, structure_of
 from netsim.structure.orders import StructurallySingular, all_equation_numbers

@@ -1,0 +1,1 @@
+"""Starts and guesses as rows of the initial problem."""

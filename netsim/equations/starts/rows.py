@@ -1,0 +1,129 @@
+"""Rows of the initial problem, value(z) - target = 0, and what gives them their value and derivatives."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from netsim.core.rotation import cayley_matrix
+from netsim.equations.batches import Batch
+from netsim.equations.forms.form import CONSTANT, Form, nonzeros
+from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.kernels.reference import evaluate as evaluate_program
+from netsim.equations.machine import Machine
+from netsim.network.network import GROUND
+from netsim.text.errors import Span
+from netsim.text.expressions.sizes import flatten
+
+Array = np.ndarray
+
+
+class Source(Protocol):
+    """What gives a row its value - target and its derivatives."""
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class StartRow:
+    """One scalar equation value - target = 0 with its derivative: entries (variable, order, coefficient) at the present
+    point.
+
+    `unit` is that of value and target; `placed` is the node where the row speaks of a node's own quantity.
+    """
+
+    path: str
+    word: str
+    target: float
+    span: Span | None
+    variables: Array
+    orders: Array
+    source: Source
+    unit: str = ""
+    placed: int = GROUND
+    batch: Batch | None = None
+    position: int = 0
+
+    def linearise(self, machine: Machine, g: Array) -> tuple[float, Array]:
+        """(value - target, coefficients) at what g holds."""
+        return self.source.linearise(machine, g, self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A node's quantity: a place in g."""
+
+    slot: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        return float(g[self.slot] - target), np.ones(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A scalar of an element's kernel; `live` are its outputs that are derivatives by unknowns."""
+
+    kernel: Kernel
+    batch: Batch
+    position: int
+    live: Array
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        value, derivatives = kernel_scalars(machine, self.kernel, self.batch, self.position, g)
+        return value - target, derivatives[self.live]
+
+
+def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int, g: Array) -> tuple[float, Array]:
+    """What a `linear_kernel` gives at what g holds: the scalar and its derivatives."""
+    gathered = g[machine.system.gather(batch, kernel)][:, [position]]
+    parameters = machine.parameters[id(batch)][:, [position]]
+    result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
+    return float(result[0]), result[np.array([place[0] == "partial" for place in kernel.scatter])]
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where
+    they agree."""
+
+    frame: int
+    wanted: Array
+    component: int
+
+    def linearise(self, machine: Machine, g: Array, target: float) -> tuple[float, Array]:
+        layout, first = machine.system.layout, int(machine.system.numbering.rotations[self.frame])
+        chart = g[layout.charts + 9 * self.frame : layout.charts + 9 * self.frame + 9].reshape(3, 3)
+        psi = g[layout.x + first : layout.x + first + 3].astype(complex)
+        derivatives = [
+            self._left(psi + 1e-30j * np.eye(3)[c], chart).imag / 1e-30 for c in range(3)
+        ]  # complex step: exact
+        return float(self._left(psi, chart).real), np.array(derivatives)
+
+    def _left(self, psi: Array, chart: Array) -> Any:
+        left = np.array(cayley_matrix(list(psi), chart.tolist())) @ self.wanted.T
+        j, k = (self.component + 1) % 3, (self.component + 2) % 3
+        return 2 * (left[k, j] - left[j, k]) / (1 + np.trace(left) + 1e-12)
+
+
+@lru_cache(maxsize=512)
+def value_kernel(form: Form, reading: str, index: int) -> Kernel:
+    """A scalar of a reading and its derivatives by (key, order)."""
+    scalar = ca.SX(flatten(form.readings[reading].value)[index])
+    return linear_kernel(form, scalar)
+
+
+@lru_cache(maxsize=512)
+def differentiated_kernel(form: Form, k: int) -> Kernel:
+    """A differentiated quantity's definition and its derivatives."""
+    return linear_kernel(form, form.differentiated[k])
+
+
+def linear_kernel(form: Form, scalar: Any) -> Kernel:
+    """A scalar and its derivatives by (key, order)."""
+    keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
+    jacobian = forward_jacobian(scalar, ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
+    entries = [(("partial", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
+    return make_kernel(form.symbols, [(("value",), scalar), *entries])
