@@ -40,7 +40,7 @@ ROOMS = {
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.meanings "
     "forms.build kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference kernels.precomputation "
-    "layout numbering batches inputs prescribed expression_form elements system history "
+    "layout numbering batches parameters inputs prescribed expression_form elements system history "
     "machine starts.rows starts.written messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching time_events "
     "of_time.continuity of_time.smoothness findings",
@@ -92,7 +92,6 @@ LONGEST = 350
 LONG: dict[str, int] = {
     "api.py": 388,
     "core/methods/bdf.py": 359,
-    "equations/batches.py": 380,
     "equations/kernels/native.py": 362,
     "initial/initial.py": 392,
     "multibody/tree/algorithms/derivatives.py": 366,

@@ -1,9 +1,8 @@
-"""Instances gathered into batches of one form, with the parameters of every element in the form's order."""
+"""Instances gathered into batches of one form."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,8 @@ from netsim.equations.kernels.kernel import (
 from netsim.equations.kernels.program import is_affine
 from netsim.equations.numbering import Numbering
 from netsim.library.component import is_kinematic, scalar_count, sizes_of
-from netsim.network.bindings import Shape, leaf_values
+from netsim.network.bindings import Shape
 from netsim.network.network import GROUND, Instance, Network
-from netsim.network.signals import Reading
-from netsim.network.values import Values
-from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.sizes import flatten
 
 Array = np.ndarray
 
@@ -319,59 +314,3 @@ def indeterminacy_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int
 def indeterminacy_of(batches: Sequence[Batch]) -> Indeterminacy | None:
     """The combinations among the elements, if there are any."""
     return next((b for b in batches if isinstance(b, Indeterminacy)), None)
-
-
-def parameters_of(batch: Batch, values: Values) -> Array:
-    """The parameter array (parameters, n) of a batch in the form's order; raises `InputError` with every wrong
-    value."""
-    if isinstance(batch, Indeterminacy):
-        return batch.coefficients
-    rows = batch.form.symbols.parameters
-    result = np.zeros((sum(len(s) for s in rows.values()), batch.n))
-    problems: list[Problem] = []
-    for k, instance in enumerate(batch.instances if not batch.shapes else ()):
-        try:
-            result[:, k] = instance_parameters(batch.form, instance, values)
-        except InputError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
-    return _expression_parameters(batch, values) if batch.shapes else result
-
-
-def instance_parameters(form: Form, instance: Instance, values: Values) -> list[float]:
-    """One instance's parameters in the form's order, `live` flags included."""
-    given = values.parameters(instance)
-    found: list[float] = []
-    for name in form.symbols.parameters:
-        if name.startswith("live "):
-            found.append(float(instance.nodes[int(name[5:])] != GROUND))
-        else:
-            found += [float(x) for x in flatten(given[name].value)]
-    return found
-
-
-def _expression_parameters(batch: Batch, values: Values) -> Array:
-    """Lifted numbers and the parameters of inlined elements, in the form's order."""
-    columns = []
-    for shape in batch.shapes:
-        numbers = leaf_values(shape, values)
-        lent: dict[int, Mapping[str, list[float]]] = {}
-        column: list[float] = []
-        for name in batch.form.symbols.parameters:
-            if name == "numbers":
-                column += numbers
-                continue
-            j, _, parameter = name.partition(" ")
-            signal: Reading = shape.signals[int(j)]
-            if int(j) not in lent:
-                lent[int(j)] = _lender_parameters(values.network.instances[signal.instance], values)
-            column += lent[int(j)][parameter]
-        columns.append(column)
-    return np.ascontiguousarray(np.array(columns, dtype=float).reshape(len(columns), -1).T)
-
-
-def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
-    form = form_of(instance).form
-    flat = iter(instance_parameters(form, instance, values))
-    return {name: list(islice(flat, len(scalars))) for name, scalars in form.symbols.parameters.items()}

@@ -15,7 +15,7 @@ from netsim.core import problem as slots
 from netsim.core.compiled.call import ROW_LENGTH, table_row
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import LEAST, Tables
-from netsim.equations.batches import Batch, parameters_of
+from netsim.equations.batches import Batch
 from netsim.equations.forms.form import UNIFORMS
 from netsim.equations.history import history_of
 from netsim.equations.kernels.addresses import addresses
@@ -23,6 +23,7 @@ from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
 from netsim.equations.kernels.precomputation import Changing, with_constants
 from netsim.equations.kernels.program import Program
 from netsim.equations.kernels.reference import evaluate, run_reference
+from netsim.equations.parameters import parameters_of
 from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_inputs
 from netsim.equations.system import System
 from netsim.library.component import WORLD, scalar_count

@@ -17,8 +17,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netsim.core.linear.graphs import strongly_connected
-from netsim.equations.batches import Batch, parameters_of
+from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import zeros
+from netsim.equations.parameters import parameters_of
 from netsim.equations.system import System
 from netsim.network.values import Values
 from netsim.text.collecting import paused

@@ -14,9 +14,10 @@ import numpy as np
 from netsim.analyses.analysis import Task
 from netsim.analyses.sensitivity.beginnings import Near, near_start
 from netsim.analyses.sensitivity.varied import CENTRAL, STEP, Local, Varied, placed_at, varied
-from netsim.equations.batches import Batch, instance_parameters
+from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
+from netsim.equations.parameters import instance_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.equations.starts.rows import Computed
 from netsim.initial.stages import derivative_of, partial_values

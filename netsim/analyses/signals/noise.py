@@ -20,9 +20,9 @@ from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, without_differentiated
-from netsim.equations.batches import instance_parameters
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
+from netsim.equations.parameters import instance_parameters
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers

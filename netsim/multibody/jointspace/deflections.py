@@ -12,8 +12,9 @@ equation's residual is c, the second's to first order -2 psi.
 import casadi as ca
 import numpy as np
 
-from netsim.equations.batches import form_of, instance_parameters
+from netsim.equations.batches import form_of
 from netsim.equations.forms.form import UNIFORM, Key
+from netsim.equations.parameters import instance_parameters
 from netsim.network.network import Instance
 from netsim.network.values import Values
 

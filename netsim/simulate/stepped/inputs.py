@@ -12,8 +12,9 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from netsim.equations.batches import Batch, parameters_of
+from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
+from netsim.equations.parameters import parameters_of
 from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_inputs
 from netsim.equations.system import System
 from netsim.library.component import WORLD, plain_name, scalar_count
