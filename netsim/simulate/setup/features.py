@@ -81,12 +81,14 @@ def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float
     course = _prescribed_inputs(machine, grid)
     spread = np.ptp(course, axis=0)
     moving = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+    if not len(moving):
+        return np.zeros(0)
     course = course[:, moving] / spread[moving]
     edges = np.unique(np.concatenate([np.linspace(0.0, stop, 5), time_events[time_events < stop]]))
     to_between = _polynomial(nodes, BETWEEN)
     open_, found = np.column_stack([edges[:-1], edges[1:]]), [np.zeros(0)]
     count = 0
-    while len(moving) and len(open_) and count + len(open_) < MOST:
+    while len(open_) and count + len(open_) < MOST:
         shares = np.concatenate([np.clip(nodes, 1e-9, 1 - 1e-9), BETWEEN])
         times = open_[:, :1] + shares * (open_[:, 1:] - open_[:, :1])
         values = _prescribed_inputs(machine, times.ravel()).reshape(*times.shape, -1)[:, :, moving] / spread[moving]
