@@ -175,22 +175,26 @@ def _spread(u, w):
 @inner
 def _turning(u, w):
     """(tr U - U^T) w"""
-    trace = u[0, 0] + u[1, 1] + u[2, 2]
-    return (
-        trace * w[0] - u[0, 0] * w[0] - u[1, 0] * w[1] - u[2, 0] * w[2],
-        trace * w[1] - u[0, 1] * w[0] - u[1, 1] * w[1] - u[2, 1] * w[2],
-        trace * w[2] - u[0, 2] * w[0] - u[1, 2] * w[1] - u[2, 2] * w[2],
-    )
+    columns = ((u[0, 0], u[1, 0], u[2, 0]), (u[0, 1], u[1, 1], u[2, 1]), (u[0, 2], u[1, 2], u[2, 2]))
+    return _traced(columns, w)
 
 
 @inner
 def _turning_back(u, w):
     """(tr U - U) w"""
-    trace = u[0, 0] + u[1, 1] + u[2, 2]
+    rows = ((u[0, 0], u[0, 1], u[0, 2]), (u[1, 0], u[1, 1], u[1, 2]), (u[2, 0], u[2, 1], u[2, 2]))
+    return _traced(rows, w)
+
+
+@inner
+def _traced(a, w):
+    """(tr A - A) w of a matrix by rows."""
+    trace = a[0][0] + a[1][1] + a[2][2]
+    x, y, z = a
     return (
-        trace * w[0] - u[0, 0] * w[0] - u[0, 1] * w[1] - u[0, 2] * w[2],
-        trace * w[1] - u[1, 0] * w[0] - u[1, 1] * w[1] - u[1, 2] * w[2],
-        trace * w[2] - u[2, 0] * w[0] - u[2, 1] * w[1] - u[2, 2] * w[2],
+        trace * w[0] - x[0] * w[0] - x[1] * w[1] - x[2] * w[2],
+        trace * w[1] - y[0] * w[0] - y[1] * w[1] - y[2] * w[2],
+        trace * w[2] - z[0] * w[0] - z[1] * w[1] - z[2] * w[2],
     )
 
 
