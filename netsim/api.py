@@ -26,7 +26,6 @@ from netsim.initial.reactions.axes import with_axis
 from netsim.initial.reactions.redundancy import solvable
 from netsim.library.files import shown_path
 from netsim.library.formats import FORMATS
-from netsim.network.bindings import TableCall
 from netsim.network.network import Network
 from netsim.network.reading import read_network
 from netsim.network.values import Values
@@ -62,6 +61,7 @@ class Model(Studies):
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
     shared: dict[Any, Any] = field(default_factory=dict, repr=False)
+    checks: bool = field(default=False, repr=False)  # other netlists, whose runs tables read, are not run
 
     @property
     def system(self) -> System:
@@ -153,6 +153,8 @@ class Model(Studies):
     def check(self) -> list[Problem]:
         """Every mistake and note that can be found without stepping in time."""
         try:
+            if not self.checks and any(call.run.endswith(".net") for call in table_calls(self.system, self.values)):
+                return replace(self, checks=True).check()
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
@@ -336,7 +338,9 @@ class Model(Studies):
 
     def _read_later(self, name: str) -> list[Name]:
         """Signals of the run `name` that tables of other runs read."""
-        own = [call.signal for call in self._table_calls() if name and call.run == name and call.signal]
+        own = [
+            call.signal for call in table_calls(self.system, self.values) if name and call.run == name and call.signal
+        ]
         return own + self.shared.get("rated", [])
 
     def _earlier(self, call: Any, name: str, done: Sequence[Samples]) -> Any:
@@ -344,12 +348,8 @@ class Model(Studies):
         run is not done yet."""
         if not name.endswith(".net"):
             return series_of_run(call, next((s for s in done if s.name == name), None))
-        beside = self.overrides, self.shared, self.network, self._table_calls()
-        return series_of_run(call, other_run(name, call, *beside, load))
-
-    def _table_calls(self) -> list[TableCall]:
-        """Every table that inputs, or motions in run lines, read."""
-        return table_calls(self.system, self.values)
+        beside = self.overrides, self.shared, self.network, table_calls(self.system, self.values)
+        return series_of_run(call, other_run(name, call, *beside, load, self.checks))
 
     def _options(self, run: Run, given: Mapping[str, Any]) -> Any:
         if not isinstance(run.analysis, str):

@@ -270,3 +270,17 @@ def test_cpu_time_of_a_run_is_that_of_its_own_thread():
         spinning.join()
     seconds = samples.attributes
     assert 0.0 < seconds["loop_cpu_seconds"] <= seconds["cpu_seconds"] <= seconds["wall_seconds"] + 0.01
+
+
+def test_a_check_reads_other_netlists_and_runs_none(tmp_path, monkeypatch):
+    (tmp_path / "first.net").write_text("use translational\ns force (a) F = 1 N\nm mass (a) m = 1 kg\nsave a.x\nrun transient(stop = 1 s)\n")
+    text = 'use translational\nd displacement (p, ground) s = table("first.net", a.x)\nm mass (p) m = 1 kg\nsave p.x\nrun transient(stop = 1 s)\n'
+    (tmp_path / "second.net").write_text(text)
+    model, samples = netsim.load(tmp_path / "second.net"), netsim.Model.samples
+    monkeypatch.setattr(netsim.Model, "samples", lambda *given: pytest.fail("a check ran something"))
+    assert [problem for problem in model.check() if not problem.is_note] == []
+    monkeypatch.setattr(netsim.Model, "samples", samples)
+    assert model.transient()["p.x"].values[-1] == pytest.approx(0.5, rel=1e-5)
+    (tmp_path / "first.net").unlink()
+    (problem,) = netsim.load(tmp_path / "second.net").check()
+    assert problem.code == "E100" and "first.net" in problem.message

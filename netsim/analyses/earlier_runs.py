@@ -47,15 +47,18 @@ def other_run(
     network: Network,
     calls: Sequence[TableCall],
     load: Callable[[str], Any],
-) -> Samples:
+    checks: bool = False,
+) -> Samples | None:
     """The last run of another netlist under the same parameter values, for a table of `network` among `calls`; each is
-    done once (in `shared`), and knows which rates are wanted of it. It may read what the first one may. Raises
-    `InputError` (E247) where it does not finish."""
+    done once (in `shared`), and knows which rates are wanted of it. It may read what the first one may. `checks`: it is
+    read and not run, None. Raises `InputError` (E247) where it does not finish."""
     key = (path, tuple(sorted((n, repr(v)) for n, v in overrides.items())))
     others = shared.setdefault("others", {})
     if key not in others:
         with within(network.roots):
             other = load(path)
+        if checks:
+            return None
         known = set(parameter_names(other.network))
         own = {n: v for n, v in overrides.items() if n in known}
         wanted = [c.signal for c in calls if c.run == path]

@@ -15,6 +15,8 @@ from netsim.results.files import write
 
 LARGE = frozenset(["stage2", "stage3", "stage4", "inverse", "gevorkian2022", "ring", "nfourbar", "rc_ladder", "train", "coaxial_cable"])
 """Models of which one in ten is taken that was drawn: their checks take up to seconds."""
+WAITING = frozenset(["elastic_stage2", "elastic_stage3", "elastic_stage4"])
+"""Models that are checked alone: an optimal motion is prepared in their runs, or before, for longer than a hang."""
 BLOCK = re.compile(r"^(?:partial )?component (\w+).*?^end$", re.MULTILINE | re.DOTALL)
 USED = re.compile(r"^use (\w+)", re.MULTILINE)
 STOP = re.compile(r"stop = ([\d.]+(?:e[-+]?\d+)?)")
@@ -80,6 +82,7 @@ def case(seed: int, number: int, share: float = 0.06) -> Case:
     path = dice.choice(sources())
     while (path.stem in LARGE and dice.random() < 0.9) or (runs and path.parent.name == "broken" and dice.random() < 0.8):
         path = dice.choice(sources())
+    runs = runs and path.stem not in WAITING
     text = path.read_text(encoding="utf-8")
     kind = dice.random()
     if runs:
