@@ -72,13 +72,13 @@ def test_an_arm_with_a_flexible_link():
     """The plain inverse is refused; the bounded one keeps the load on its path and agrees with the run forward in time."""
     text = (models_folder() / "optimal" / "flexible_arm.net").read_text()
     with pytest.raises(InputError) as caught:
-        netsim.load(text.replace("bounded = yes, lead = 0.8 s, tail = 0.5 s,", "").replace(", intervals = 40", "")).samples()
+        netsim.load(text.replace("bounded = yes, lead = 0.8 s, tail = 0.5 s,", "").replace(", intervals = 90", "")).samples()
     assert caught.value.problems[0].code == "E445" and "bounded = yes" in caught.value.problems[0].hint
     samples = netsim.load(text).samples()[0]
     u = np.clip(samples.time, 0.0, 1.0)
     path = 0.3 * u**5 * (126 - 420 * u + 540 * u**2 - 315 * u**3 + 70 * u**4)
     assert np.abs(samples.series("tip.r.y") - path).max() < 1e-8
-    assert samples.attributes["deviation"] < 1e-4
+    assert samples.attributes["deviation"] * np.ptp(path) < 1e-6, "metres, of the run forward in time"
 
 
 def test_the_tripod_with_elastic_rods():
