@@ -54,3 +54,20 @@ def test_a_method_takes_no_tolerance_near_rounding_on_its_own():
     for rtol in np.geomspace(1e-10, 1e-3, 15):
         assert min(rtol, 1e-10) <= METHODS["bdf"].tolerance(rtol) <= rtol * (1 + 1e-15)
     assert METHODS["bdf"].tolerance(1e-12) == 1e-12
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-8])
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45"])
+def test_a_tank_runs_empty_by_a_root_that_nobody_rounded(method, rtol):
+    """y' = -sqrt(y), y = (1 - t/2)^2 until it is 0 and stays there, where the derivative of the root is not finite."""
+    text = """
+use signal
+outflow signal_source (u) value = -sqrt(max(level, 0))
+tank    integrator    (u, level) k = 1
+start level = 1
+run transient(stop = 3 s, sample = 10 ms)
+save level
+"""
+    (samples,) = netsim.load(text).samples({"method": method, "rtol": rtol})
+    assert samples.finished, samples.message
+    assert samples.series("level") == pytest.approx(np.maximum(1 - samples.time / 2, 0) ** 2, abs=rtol)
