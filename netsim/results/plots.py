@@ -15,7 +15,7 @@ import numpy as np
 
 from netsim.results.files import writable, written
 from netsim.results.over_cases import pictures as over_cases
-from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, scale
+from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, scale
 from netsim.results.over_frequency.pictures import drawn
 from netsim.results.over_parameters import pictures as over_parameters
 from netsim.results.over_parameters.pictures import is_sensitivity
@@ -217,9 +217,7 @@ def _panel(axes: Any, panel: Panel, time_factor: float) -> None:
         axes.set_ylabel(f"{panel.lines[0].label} [{unit}]")
         return
     axes.set_ylabel(f"[{unit}]")
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6
-    )  # above the panel, never over a curve
+    legend_above(axes)
 
 
 def thinned(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

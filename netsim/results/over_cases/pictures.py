@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.results.over_frequency.curves import COLOURS, STYLE, reading, scale
+from netsim.results.over_frequency.curves import COLOURS, STYLE, columns_named, legend_above, reading, scale
 from netsim.results.samples import Samples
-from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Plot
 
 Array = np.ndarray
@@ -33,7 +31,7 @@ def drawn(samples: Samples, plots: Sequence[Plot], title: str = "") -> Any:
     from matplotlib.figure import Figure
 
     sweep = _Sweep(samples)
-    names = _wanted(sweep, plots)[:MOST_PANELS]
+    names = columns_named(plots, list(sweep.columns), "the sweep has no {}")[:MOST_PANELS]
     with matplotlib.rc_context({**STYLE, "axes.xmargin": 0.02}):
         count = max(1, len(names))
         figure = Figure(figsize=(8.0, 0.7 + 2.6 * count), layout="constrained")
@@ -81,16 +79,6 @@ class _Sweep:
         return {word: each for word, each in found.items() if each}
 
 
-def _wanted(sweep: _Sweep, plots: Sequence[Plot]) -> list[str]:
-    known = list(sweep.columns)
-    named = [(show_expression(each), each.span) for line in plots for each in line.signals]
-    for name, span in named:
-        if name not in known:
-            hint = nearest(name, known) or f"there are {', '.join(known)}"
-            raise InputError(Problem("E434", f"the sweep has no '{name}'", span, hint=hint))
-    return [name for name, _ in named] or known
-
-
 def _title(sweep: _Sweep) -> str:
     count, failed = sweep.finished.size, int((~sweep.finished).sum())
     words = [f"{count} cases"] + ([f"{failed} failed"] if failed else [])
@@ -129,7 +117,7 @@ def _fan(axes: Any, sweep: _Sweep, name: str) -> None:
             label = "all" if high == 1.0 else f"{high - low:.0%}"
             axes.fill_between(time, *ends, color=COLOURS[0], alpha=shade, linewidth=0, label=label)
         axes.plot(time, np.median(values, axis=0), color=COLOURS[0], linewidth=1.6, label="median")
-        _legend(axes)
+        legend_above(axes)
     axes.set_xlabel(below)
     axes.set_ylabel(beside)
 
@@ -141,7 +129,7 @@ def _curves(axes: Any, sweep: _Sweep, name: str) -> None:
     for k, (x, series) in enumerate(zip(given.tolist(), values)):
         label = f"{parameter} = {reading(x, '' if sweep.unit(parameter) == '1' else sweep.unit(parameter))}"
         axes.plot(time, series, color=_shade(k, len(given)), linewidth=1.6, label=label)
-    _legend(axes)
+    legend_above(axes)
     axes.set_xlabel(below)
     axes.set_ylabel(beside)
 
@@ -164,7 +152,7 @@ def _histogram(axes: Any, sweep: _Sweep, name: str) -> None:
         parts, labels, colours = zip(*[each for each in kinds if each[0].any()])
         axes.hist([values[p] * factor for p in parts], edges, stacked=True, color=colours, label=labels, rwidth=0.94)
         if len(parts) > 1 or labels[0] != "holds":
-            _legend(axes)
+            legend_above(axes)
     axes.set_xlabel(f"{name} [{unit}]")
     axes.set_ylabel("cases")
 
@@ -177,7 +165,7 @@ def _curve(axes: Any, sweep: _Sweep, name: str) -> None:
     axes.plot(x, values * factor, "o-", color=COLOURS[0], linewidth=1.6, markersize=4)
     if (broken := sweep.finished & ~sweep.holds).any():
         axes.plot(x[broken], values[broken] * factor, "o", color=FAILS, markersize=6, label="does not hold")
-        _legend(axes)
+        legend_above(axes)
     axes.set_xlabel(below)
     axes.set_ylabel(f"{name} [{unit}]")
 
@@ -195,7 +183,7 @@ def _heat_map(axes: Any, sweep: _Sweep, name: str) -> None:
     if (finished & ~holds).any():
         i, j = np.nonzero(finished & ~holds)
         axes.plot(x[i], y[j], "x", color=FAILS, markersize=5, label="does not hold")
-        _legend(axes)
+        legend_above(axes)
     axes.grid(False)
     axes.figure.colorbar(picture, ax=axes, label=f"{name} [{unit}]")
     axes.set_xlabel(below)
@@ -217,9 +205,4 @@ def _bars(axes: Any, sweep: _Sweep, name: str) -> None:
         axes.barh(places + shift, values, 0.38, color=colour, label=label)
     axes.set_yticks(places, order)
     axes.set_xlabel(f"share of the variance of {name}")
-    _legend(axes)
-
-
-def _legend(axes: Any) -> None:
-    """Above the panel, never over a curve."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+    legend_above(axes)

@@ -1,6 +1,7 @@
-"""What pictures over time and over frequency share: the style, the series of plotted expressions, readable units."""
+"""What pictures share: the style, legends, the columns and series of plotted expressions, readable units."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import Expr, Name, Part
+from netsim.text.syntax import Expr, Name, Part, Plot
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
@@ -32,6 +33,22 @@ STYLE: Any = {
     "axes.labelsize": 10, "legend.frameon": False, "legend.fontsize": 9, "lines.solid_capstyle": "round",
     "text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "netsim",
 }  # fmt: skip
+
+
+def legend_above(axes: Any) -> None:
+    """Above the panel, never over a curve."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+
+
+def columns_named(plots: Sequence[Plot], known: Sequence[str], refusal: str) -> Sequence[str]:
+    """What `plots` name, all that is `known` without any. Raises `InputError` (E434) for another name with this
+    `refusal`, in which {} is the name."""
+    named = [(show_expression(each), each.span) for line in plots for each in line.signals]
+    for name, span in named:
+        if name not in known:
+            hint = nearest(name, known) or f"there are {', '.join(known)}"
+            raise InputError(Problem("E434", refusal.format(f"'{name}'"), span, hint=hint))
+    return [name for name, _ in named] or known
 
 
 def expression_series(

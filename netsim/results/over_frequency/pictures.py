@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, pretty
+from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, pretty
 from netsim.results.samples import Samples
 from netsim.results.series import unit_of
 from netsim.text.expressions.typed import Scope
@@ -148,7 +148,7 @@ def _axes(axes: Any, label: str, legend: bool = True, logarithmic: bool = True) 
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_ylabel(label)
     if legend:
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+        legend_above(axes)
 
 
 def _look(curve: Curve, k: int) -> dict[str, Any]:

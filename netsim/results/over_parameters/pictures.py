@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, scale
+from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, columns_named, legend_above, scale
 from netsim.results.samples import PARAMETER_VALUES, Samples
-from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Plot
 
 Array = np.ndarray
@@ -32,7 +30,7 @@ def drawn(samples: Samples, plots: Sequence[Plot], title: str = "") -> Any:
     from matplotlib.figure import Figure
 
     found = _Sensitivity(samples)
-    names = _wanted(found, plots)[:MOST_PANELS]
+    names = columns_named(plots, [*found.curves, *found.shares], "{} has no derivatives here")[:MOST_PANELS]
     heights = [2.6 if name in found.curves else 0.9 + 0.22 * min(MOST_BARS, len(found.parameters)) for name in names]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 0.6 + sum(heights) if names else 2.0), layout="constrained")
@@ -73,16 +71,6 @@ class _Sensitivity:
         return {name: each for name, each in found.items() if each}
 
 
-def _wanted(found: _Sensitivity, plots: Sequence[Plot]) -> list[str]:
-    known = [*found.curves, *found.shares]
-    named = [(show_expression(each), each.span) for line in plots for each in line.signals]
-    for name, span in named:
-        if name not in known:
-            hint = nearest(name, known) or f"there are {', '.join(known)}"
-            raise InputError(Problem("E434", f"'{name}' has no derivatives here", span, hint=hint))
-    return [name for name, _ in named] or known
-
-
 def _curves(axes: Any, found: _Sensitivity, name: str) -> None:
     """The parameters that count most, in the signal's unit."""
     changes = found.curves[name]
@@ -95,7 +83,7 @@ def _curves(axes: Any, found: _Sensitivity, name: str) -> None:
         axes.plot(found.time * per_second, changes[p] * factor, label=p, linewidth=1.6, **look)
     axes.set_xlabel(f"time [{second}]")
     axes.set_ylabel(f"p d({name})/dp [{unit}]")
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+    legend_above(axes)
 
 
 def _bars(axes: Any, found: _Sensitivity, name: str) -> None:
