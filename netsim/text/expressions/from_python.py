@@ -29,8 +29,7 @@ def parse_expression(text: str, file: str) -> Expr:
         (statement,) = parse(f"let value = {text}", file).statements
     except (InputError, ValueError):
         hint = "a number with or without a unit, or an expression of the netlist's parameters"
-        shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
-        raise InputError(Problem("E237", f"'{shown}' is not a value", hint=hint)) from None
+        raise InputError(Problem("E237", f"'{_cut(text)}' is not a value", hint=hint)) from None
     return statement.value  # type: ignore[union-attr]
 
 
@@ -40,6 +39,10 @@ def said(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # a class of the user's own
         text = f"a {type(value).__name__}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
