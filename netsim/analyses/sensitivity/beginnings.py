@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.sensitivity.varied import Point
+from netsim.core.linear.equilibrated import equilibrated
 from netsim.core.newton import set_time
 from netsim.core.problem import PAST, TIME
 from netsim.equations.machine import Machine
@@ -40,6 +41,8 @@ from netsim.text.errors import SimulationError
 from netsim.text.syntax import Number
 
 Array = np.ndarray
+REGULAR = 1e-12
+"""The least pivot of an equilibrated matrix that counts as regular."""
 SAME = 1e-9
 """The static solution is the start where its values agree to this share of the largest of their kind."""
 
@@ -123,17 +126,7 @@ def _same(static: Array, g: Array, layout: Any) -> bool:
 
 def _solver(jacobian: Any) -> Callable[[Array], Array] | None:
     """What solves a square regular matrix; None for another one."""
-    from scipy.sparse import csc_matrix, diags_array
-    from scipy.sparse.linalg import splu
-
     if jacobian.shape[0] != jacobian.shape[1]:
         return None
-    rows = 1.0 / np.maximum(abs(jacobian).max(axis=1).toarray().ravel(), 1e-300)
-    scaled = csc_matrix(diags_array(rows) @ jacobian)
-    columns = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), 1e-300)
-    try:
-        factor = splu(csc_matrix(scaled @ diags_array(columns)))
-    except RuntimeError:
-        return None
-    pivots = np.abs(factor.U.diagonal())
-    return None if pivots.min(initial=1.0) < 1e-12 else lambda r: columns * factor.solve(rows * r)
+    found = equilibrated(jacobian)
+    return None if found is None or found.least_pivot < REGULAR else found.solve

@@ -13,16 +13,15 @@ did before, continued smoothly, is a solution beyond it. Costs some milliseconds
 Source of the stage equations: Hairer, Wanner, Solving Ordinary Differential Equations II, 1996, sec. IV.8.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, csc_array, diags_array
-from scipy.sparse.linalg import MatrixRankWarning, splu
+from scipy.sparse import block_array, csc_array
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import Trial
+from netsim.core.linear.equilibrated import equilibrated
 from netsim.core.newton import CONVERGED, ROUNDED, at_round_off, set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
 from netsim.core.radau.arrays import EPS, SOLVED, C
@@ -193,14 +192,6 @@ def _linearised(
 
 
 def _solved(matrix: Any, residuals: Array) -> Array | None:
-    """matrix^-1 residuals by stages, equilibrated; None where it is singular."""
-    rows = 1.0 / np.maximum(abs(matrix).max(axis=1).toarray().ravel(), 1e-300)
-    scaled = diags_array(rows) @ matrix
-    columns = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), 1e-300)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", MatrixRankWarning)
-            factor = splu(csc_array(scaled @ diags_array(columns)))
-    except (RuntimeError, MatrixRankWarning):
-        return None
-    return (columns * factor.solve(rows * residuals.ravel())).reshape(residuals.shape)
+    """matrix^-1 residuals by stages; None where it is singular."""
+    found = equilibrated(matrix)
+    return None if found is None else found.solve(residuals.ravel()).reshape(residuals.shape)
