@@ -8,6 +8,7 @@ a gradient call is an ordinary call; it adds to [places of g | parameters].
 import casadi
 import numpy as np
 
+from netsim.analyses.sensitivity.tangents import column, symbols_of
 from netsim.equations.kernels.program import Program, forward_jacobian, lower, symbolic_outputs
 from netsim.equations.machine import Call
 
@@ -24,21 +25,14 @@ def gradient(program: Program) -> tuple[Program, tuple[int, ...]]:
 
 
 def _gradient(program: Program) -> tuple[Program, tuple[int, ...]]:
-    n, first, end = program.n_gather, program.first_parameter, program.first_constant
-    inputs = [casadi.SX.sym(f"x{i}") for i in range(end)]
+    first, end = program.first_parameter, program.first_constant
+    inputs, uniforms, moving = symbols_of(program)
     weights = [casadi.SX.sym(f"w{i}") for i in range(program.n_outputs)]
-    read = {operand for step in program.instructions for operand in step.operands} | set(program.outputs)
-    uniforms = tuple(i - n for i in range(n, first) if i in read)
-    moving = [*range(n), *(n + i for i in uniforms)]
-    jacobian = forward_jacobian(symbolic_outputs(program, inputs), _column(inputs))
-    found = casadi.densify(casadi.mtimes(jacobian.T, _column(weights)))
-    outputs = _column([found[i] for i in (*moving, *range(first, end))])
-    gather = _column([*(inputs[i] for i in moving), *weights])
-    return lower(gather, casadi.SX(0, 1), _column(inputs[first:end]), outputs), uniforms
-
-
-def _column(symbols: list[casadi.SX]) -> casadi.SX:
-    return casadi.vertcat(casadi.SX(0, 1), *symbols)
+    jacobian = forward_jacobian(symbolic_outputs(program, inputs), column(inputs))
+    found = casadi.densify(casadi.mtimes(jacobian.T, column(weights)))
+    outputs = column([found[i] for i in (*moving, *range(first, end))])
+    gather = column([*(inputs[i] for i in moving), *weights])
+    return lower(gather, casadi.SX(0, 1), column(inputs[first:end]), outputs), uniforms
 
 
 def gradient_call(call: Call, uniforms: Array, size: int, slots: Array) -> Call:
@@ -48,6 +42,5 @@ def gradient_call(call: Call, uniforms: Array, size: int, slots: Array) -> Call:
     places = np.concatenate([call.gather.reshape(-1), np.repeat(uniforms[list(read)], call.n)])
     gather = np.concatenate([places, size + call.scatter.reshape(-1)])
     scatter = np.concatenate([places, size + np.ravel(slots)])
-    given = (np.ascontiguousarray(each.astype(np.int32)) for each in (gather, scatter))
-    gathered, scattered = given
+    gathered, scattered = (np.ascontiguousarray(each.astype(np.int32)) for each in (gather, scatter))
     return Call(program, call.n, gathered, np.ascontiguousarray(np.ravel(call.parameters)), scattered)

@@ -25,22 +25,30 @@ def tangent(program: Program) -> tuple[Program, tuple[int, ...]]:
     return _known[program.digest]
 
 
-def _tangent(program: Program) -> tuple[Program, tuple[int, ...]]:
-    n, first, end = program.n_gather, program.first_parameter, program.first_constant
-    inputs = [casadi.SX.sym(f"x{i}") for i in range(end)]
-    changes = [casadi.SX.sym(f"dx{i}") for i in range(end)]
+def symbols_of(program: Program) -> tuple[list[casadi.SX], tuple[int, ...], list[int]]:
+    """Symbols of all inputs of a program [gather, uniforms, parameters], which uniforms it reads, and the places of
+    what it reads at a point [g, u]."""
+    n, first = program.n_gather, program.first_parameter
+    inputs = [casadi.SX.sym(f"x{i}") for i in range(program.first_constant)]
     read = {operand for step in program.instructions for operand in step.operands} | set(program.outputs)
     uniforms = tuple(i - n for i in range(n, first) if i in read)
-    moving = [*range(n), *(n + i for i in uniforms)]
+    return inputs, uniforms, [*range(n), *(n + i for i in uniforms)]
+
+
+def _tangent(program: Program) -> tuple[Program, tuple[int, ...]]:
+    n, first, end = program.n_gather, program.first_parameter, program.first_constant
+    inputs, uniforms, moving = symbols_of(program)
+    changes = [casadi.SX.sym(f"dx{i}") for i in range(end)]
     change = jacobian_product(symbolic_outputs(program, inputs), inputs, changes)
     gather = [*(inputs[i] for i in moving), *(changes[i] for i in moving)]
     parameters = [*inputs[first:end], *changes[first:end]]
     unread = {inputs[i].__hash__() for i in range(n, first) if i not in moving}
     assert not any(s.__hash__() in unread for s in casadi.symvar(change))
-    return lower(_column(gather), casadi.SX(0, 1), _column(parameters), change), uniforms
+    return lower(column(gather), casadi.SX(0, 1), column(parameters), change), uniforms
 
 
-def _column(symbols: list[casadi.SX]) -> casadi.SX:
+def column(symbols: list[casadi.SX]) -> casadi.SX:
+    """Symbols one below another."""
     return casadi.vertcat(casadi.SX(0, 1), *symbols)
 
 
