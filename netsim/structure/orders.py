@@ -192,7 +192,9 @@ def transversal_of(i: Array, j: Array, sigma: Array, rows: Array, columns: Array
 @lru_cache(maxsize=256)
 def _known_transversal(*pattern: bytes) -> Array:
     i, j, sigma, rows, columns = (np.frombuffer(each, np.int64) for each in pattern)
-    return _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
+    found = _transversal(i, j, sigma, len(rows), len(columns), rows, columns)
+    found.flags.writeable = False
+    return found
 
 
 def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:
