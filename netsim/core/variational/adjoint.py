@@ -31,7 +31,7 @@ ENDED = 1 << 40
 
 class Adjoint(NamedTuple):
     """equations, drives, readings: gradient calls; stages: those of the plan's stages, in the order of its own calls.
-    weights (size + rows): [g | weights], back (size + parameters): what gradients add to. q (nq): weights of the
+    both (size + rows): [g | weights], back (size + parameters): what gradients add to. q (nq): weights of the
     differentiated quantities; mu (size): those of all at a point; shown (places in [g | readings]) and of (m): the
     figure's own. found (parameters), kept (size): its derivatives by parameters and by what stays, so far. rhs: a side
     of the stages of a step."""
@@ -56,8 +56,7 @@ def figure_back(problem, plan, run, adjoint, g):
     """Weights of the differentiated quantities at the last point g, from those of the signals there; False where pivots
     do not serve."""
     size = g.shape[0]
-    for i in range(size):
-        adjoint.mu[i] = 0.0
+    _begin(adjoint)
     _clear(adjoint, g)
     for i in range(adjoint.shown.shape[0]):
         place = adjoint.shown[i]
@@ -93,8 +92,7 @@ def steps_back(problem, plan, factor, run, adjoint, first, last):
         if s > first:
             g = run.at[2]
             copy(run.rows[4 * s - 1], 0, g, 0, g.shape[0])
-            for k in range(g.shape[0]):
-                adjoint.mu[k] = 0.0
+            _begin(adjoint)
             if not point_back(problem, plan, run, adjoint, g):
                 return -1 - (s - 1)
     return ENDED
@@ -104,8 +102,7 @@ def steps_back(problem, plan, factor, run, adjoint, first, last):
 def _equations_back(problem, adjoint, g, first, n, rows):
     """What the equations at a stage, weighted by the solution from `first` on, change by."""
     size = g.shape[0]
-    for k in range(size):
-        adjoint.mu[k] = 0.0
+    _begin(adjoint)
     _clear(adjoint, g)
     for e in range(rows):
         adjoint.both[size + (e if e < n else e + 1)] = -adjoint.rhs[first + e]
@@ -151,7 +148,7 @@ def point_back(problem, plan, run, adjoint, g):
 @inner
 def _stage_back(plan, where, sizes, adjoint, g):
     """Weights before a stage of a consistent point from those behind it."""
-    m, n, total = sizes[0], sizes[1], sizes[2]
+    n, total = sizes[1], sizes[2]
     w, r, f = plan.numbers, plan.reals, where[17:]
     places, entries, scale = w[where[13] : where[14]], r[f[10] : f[11]], r[f[14] : f[15]]
     step, shift, any_weight = r[f[11] : f[11] + total], n if total > n else 0, False
@@ -165,12 +162,12 @@ def _stage_back(plan, where, sizes, adjoint, g):
     if not refactor(factor, entries) > PIVOT_QUALITY:
         return False
     solve_transpose(factor, step, step)
-    _stage_gradient(plan, where, m, shift, total, adjoint, g)
+    _stage_gradient(plan, where, shift, total, adjoint, g)
     return True
 
 
 @inner
-def _stage_gradient(plan, where, m, shift, total, adjoint, g):
+def _stage_gradient(plan, where, shift, total, adjoint, g):
     """What the equations of a stage, weighted by its solution, change by."""
     size, w, r, f = g.shape[0], plan.numbers, plan.reals, where[17:]
     first_call, first_row = w[where[9] : where[10]], w[where[10] : where[11]]
@@ -198,6 +195,13 @@ def _drives_back(problem, adjoint, g):
     _take(adjoint, 1.0)
     for i in range(size):
         adjoint.kept[i] += adjoint.mu[i]
+
+
+@inner
+def _begin(adjoint):
+    """No weights of a point yet."""
+    for i in range(adjoint.mu.shape[0]):
+        adjoint.mu[i] = 0.0
 
 
 @inner
