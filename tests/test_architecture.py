@@ -29,7 +29,8 @@ ROOMS = {
     "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
     "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
-    "spice.measures spice.small_signals spice.control spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
+    "spice.analyses.measures spice.analyses.small_signals spice.analyses.sweeps spice.analyses.control "
+    "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
@@ -61,16 +62,17 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "selection over_frequency.figures measures claims rates listing over_frequency.curves "
-    "over_frequency.pictures over_cases.pictures over_parameters.pictures plots",
+    "over_frequency.pictures over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
     "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static transient "
-    "signals.points signals.options signals.inputs signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
+    "signals.points signals.options signals.inputs signals.families "
+    "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "signals.sweep_static optimal.program.transcription optimal.program.watching "
+    "operating.curve operating.at_values operating.sweep_static optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "

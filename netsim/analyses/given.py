@@ -49,8 +49,8 @@ def plain_option(name: str, value: Any, kind: Kind) -> Any:
             raise refused(name, "a word", value)
         return value
     if kind is EXPRESSION and not isinstance(value, str | Spanned) and plain_number(value) is None:
-        expressions_given(name, value)
-        return list(value)
+        found = expressions_given(name, value)
+        return found if isinstance(value, Mapping) else list(value)
     if (number := plain_number(value)) is not None:
         if not isfinite(number):
             raise refused(name, "a finite number", value)

@@ -202,7 +202,7 @@ def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
     from netsim.results.plots import plot, study_in
 
     lines = () if study_in(runs) else model.network.plots
-    shown = any(r.axis in ("time", "frequency", "case") for r in runs)
+    shown = any(r.axis in ("time", "frequency", "case", "point") for r in runs)
     return [plot(runs, lines, picture, model.values.scope(model.network.top))] if shown else []
 
 

@@ -17,6 +17,7 @@ from netsim.results.files import writable, written
 from netsim.results.over_cases import pictures as over_cases
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, scale
 from netsim.results.over_frequency.pictures import drawn
+from netsim.results.over_parameters import characteristics
 from netsim.results.over_parameters import pictures as over_parameters
 from netsim.results.over_parameters.pictures import is_sensitivity
 from netsim.results.samples import Samples
@@ -95,11 +96,14 @@ def pictured(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope |
 
 
 def _figure(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None, title: str = "") -> Any:
-    """The first sweep or sensitivity, or else runs over time, or where there are none, those over frequency."""
+    """The first sweep or sensitivity, or else runs over time, or where there are none, operating points, or those over
+    frequency."""
     if (study := study_in(runs)) is not None:
         draw = over_cases.drawn if study.axis == "case" else over_parameters.drawn
         return draw(study, list(plots), title or _title([study]))
     over_time = [samples for samples in runs if samples.axis == "time"]
+    if not over_time and (curve := next(filter(characteristics.is_characteristic, runs), None)):
+        return characteristics.drawn(curve, list(plots), parameters, title or _title([curve]))
     if over_time or not any(samples.axis == "frequency" for samples in runs):
         return _drawn(panels(over_time, plots, parameters), title or _title(over_time))
     return drawn([samples for samples in runs if samples.axis == "frequency"], plots, parameters, title)

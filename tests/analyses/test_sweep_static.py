@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.signals import sweep_static
+from netsim.analyses.operating import curve
 
 DIODE = """
 use electrical
@@ -83,6 +83,76 @@ def test_mistakes_and_constants():
     ):
         with pytest.raises(netsim.InputError, match=words):
             model.sweep_static(**options)
-    assert (sweep_static.LONGEST, sweep_static.SHORTEST, sweep_static.GROWTH, sweep_static.EASY) == (0.1, 1e-10, 1.5, 4)
-    assert (sweep_static.MOST, sweep_static.ITERATIONS, sweep_static.TOLERANCE) == (20_000, 10, 1e-10)
-    assert (sweep_static.SMALL, sweep_static.BEYOND) == (1e-3, 10.0)
+    assert (curve.LONGEST, curve.SHORTEST, curve.GROWTH, curve.EASY) == (0.1, 1e-10, 1.5, 4)
+    assert (curve.MOST, curve.ITERATIONS, curve.TOLERANCE) == (20_000, 10, 1e-10)
+    assert (curve.SMALL, curve.BEYOND) == (1e-3, 10.0)
+
+
+def test_a_family_of_curves():
+    """Output characteristics of a square law: i = kp/2 (vg - 1)^2 or kp ((vg - 1) vd - vd^2/2), a curve for each gate voltage."""
+    text = """
+use electrical
+gate voltage (g, ground) v = 0 V
+drain voltage (d, ground) v = 0 V
+m1 law (d, ground) u = g.v
+save drain.i
+component law (p, n : electrical) "square law"
+  param k : A/V2 = 100 uA/V2
+  input u : V
+  branch p -> n : v, i
+  i = if u < 1 V then 0 A else if v < u - 1 V then k*((u - 1 V)*v - v^2/2) else k/2*(u - 1 V)^2
+  source
+end
+"""
+    model = netsim.load(text)
+    found = model.sweep_static(over="drain.v", from_=0.0, to=5.0, points=11, folds="jump", family={"gate.v": [0, 2, 3], "m1.k": ["0.1 mA/V2", 2e-4]})
+    vd, vg, k, i = (found[name].values for name in ("drain.v", "gate.v", "m1.k", "drain.i"))
+    u = np.maximum(vg - 1, 0.0)
+    assert np.abs(i + k * np.where(vd < u, u * vd - vd**2 / 2, u**2 / 2)).max() < 1e-14
+    assert len(vd) == 66 and vg[:11].tolist() == [0.0] * 11 and k[:33].tolist() == [1e-4] * 33
+    for options, words in (
+        ({"family": {"gate.u": 1}}, "no input and no parameter"),
+        ({"family": {"drain.v": 1}}, "listed twice"),
+        ({"family": [1]}, "a name and its values"),
+        ({"folds": "round"}, "folds must be one of"),
+    ):
+        with pytest.raises(netsim.InputError, match=words):
+            model.sweep_static(over="drain.v", from_=0.0, to=1.0, **options)
+
+
+def test_a_slow_sweep_jumps_at_folds():
+    """The Schmitt trigger up and down: its output falls beyond the upper fold and rises beyond the lower one."""
+    text = """
+use electrical
+src voltage (u, ground) v = 0 V
+r1 resistor (out, p) R = 9 kOhm
+r2 resistor (p, ground) R = 1 kOhm
+amp limited_opamp (p, u, out) gain = 100, limit = 10 V
+guess out.v = 10 V
+save out.v
+"""
+    t = np.sqrt(1 - 1 / 10)
+    fold = t - np.arctanh(t) / 10
+    for first, sense in ((-3.0, 1.0), (3.0, -1.0)):
+        found = netsim.load(text).sweep_static(over="src.v", from_=first, to=-first, points=61, folds="jump")
+        v, u = found["out.v"].values, found["src.v"].values
+        assert np.abs(u - np.linspace(first, -first, 61)).max() == 0 and np.abs(v - 10 * np.tanh(10 * (v / 10 - u))).max() < 1e-9
+        turned = u[np.argmax(np.sign(v) != np.sign(v[0]))]
+        assert 0 < sense * turned - fold < 0.1
+
+
+def test_a_switch_keeps_its_state():
+    """A switch with hysteresis over its control: on from 1.5 V on the way up, off from 0.5 V on the way down."""
+    text = """
+use electrical
+src voltage (u, ground) v = 0 V
+one voltage (a, ground) v = 1 V
+s1 hysteresis_switch (a, b) control = u.v/(1 V), threshold = 1, width = 0.5
+r1 resistor (b, ground) R = 1 kOhm
+save b.v
+"""
+    for first, last, at in ((0.0, 2.0, 1.5), (2.0, 0.0, 0.5)):
+        found = netsim.load(text).sweep_static(over="src.v", from_=first, to=last, points=41, folds="jump")
+        closed, u = found["b.v"].values > 0.5, found["src.v"].values
+        assert closed[0] != closed[-1]
+        assert abs(u[np.argmax(closed != closed[0])] - at) < 0.06

@@ -3,16 +3,12 @@
 Devices agree to some 5e-7 only: ngspice 39 has the constants k and q of 2014, netsim those of 2019.
 """
 
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
 
 import netsim
+from ngspice_runs import NGSPICE, loaded, ngspice
 
-NGSPICE = pytest.mark.skipif(shutil.which("ngspice") is None, reason="needs ngspice")
-OPTIONS = ".options reltol=1e-9 abstol=1e-18 vntol=1e-15 gmin=1e-12"
 NPN = ".model qm npn(is=1e-15 bf=150 vaf=80 rb=50 rc=2 re=0.5 cje=10p cjc=4p tf=0.4n tr=10n kf=1e-15 af=1)"
 
 LINEAR = {
@@ -31,22 +27,6 @@ DEVICES = {
     "mosfet": "v1 in 0 dc 2 ac 1\nvdd dd 0 10\nrg in g 1k\nm1 out g 0 0 mm w=50u l=5u\nrd dd out 20k\ncl out 0 1p\n"
     ".model mm nmos(vto=1 kp=50u gamma=0.5 lambda=0.02 tox=50n cgso=0.2n cgdo=0.2n kf=1e-26)",
 }
-
-
-def ngspice(folder, circuit, commands, vectors):
-    """Columns of vectors by ngspice: frequency, then as it writes them."""
-    out = folder / "out.txt"
-    control = f".control\nset numdgt=15\nset wr_singlescale\n{commands}\nwrdata {out} {vectors}\n.endc\n.end\n"
-    deck = folder / "deck.cir"
-    deck.write_text(f"title\n{circuit}\n{OPTIONS}\n{control}")
-    subprocess.run(["ngspice", "-b", str(deck)], capture_output=True, timeout=60, check=False)
-    return np.loadtxt(out)
-
-
-def loaded(folder, circuit, lines):
-    file = folder / "ours.cir"
-    file.write_text(f"title\n{circuit}\n{lines}\n.end\n")
-    return netsim.load(file)
 
 
 @NGSPICE

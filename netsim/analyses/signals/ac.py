@@ -2,17 +2,19 @@
 
 One signal for one input keeps its name; of several inputs the responses are called `out.v per src.v`. With `amplitudes`
 (and `phases`, in rad) all inputs act together and there is one response, as in SPICE. Where no spacing is given,
-frequencies are added until the curve between two of them is plain, beginning at the poles' own.
+frequencies are added until the curve between two of them is plain, beginning at the poles' own. With `family = [r1.R =
+[1 kOhm, 2 kOhm]]` there are responses for each value, at the same frequencies.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.signals.families import Member, family_of, tasks
 from netsim.analyses.signals.inputs import Inputs, inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, numbers, where
@@ -25,7 +27,7 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 
 Array = np.ndarray
-OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases": EXPRESSION}
+OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases": EXPRESSION, "family": EXPRESSION}
 BEND, TURN = 0.01, 0.02
 """Change of log(gain), and of the phase in rad, by which the middle of an interval may depart from the line through its
 ends."""
@@ -37,53 +39,63 @@ AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 
 @dataclass(frozen=True, eq=False)
 class AcOptions:
-    """Frequencies, inputs, the point, and the complex amplitudes of inputs that act together."""
+    """Frequencies, inputs, the point, the complex amplitudes of inputs that act together, and parameters that vary."""
 
     grid: Grid
     where: Where
     amplitudes: Array | None
+    family: tuple[Member, ...] = ()
 
 
 def check(options: Mapping[str, Any], line: Line) -> AcOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     checked("ac", OPTIONS, options, line)
     found, place = grid("ac", options, line), where(options, line)
+    family = family_of(options.get("family"), line, inputs=False)
     if len(place.at) > 1:
         raise InputError(Problem("E423", "ac() takes one instant", line.spans.get("at")))
     if "amplitudes" not in options:
-        return AcOptions(found, place, None)
+        return AcOptions(found, place, None, family)
     sizes = np.array(numbers(options["amplitudes"], line))
     phases = np.array(numbers(options.get("phases", [0.0] * len(sizes)), line))
     if not len(sizes) == len(phases) == len(place.inputs):
         message = f"there are {len(place.inputs)} inputs, {len(sizes)} amplitudes and {len(phases)} phases"
         raise InputError(Problem("E423", message, line.spans.get("amplitudes")))
-    return AcOptions(found, place, sizes * np.exp(1j * phases))
+    return AcOptions(found, place, sizes * np.exp(1j * phases), family)
 
 
 def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
-    watch = Stopwatch()
-    ((lin, selection, point),) = linearised_at(task, options.where.at)
-    inputs = inputs_of(lin, task, selection, chosen_inputs(lin, options.where.inputs))
-    frequencies, found = swept(lin, inputs, options.grid, options.amplitudes)
-    names = [signal.name for signal in inputs.signals]
-    alone = options.amplitudes is not None or len(names) == 1
-    columns = [Signal("all", "")] if options.amplitudes is not None else list(inputs.signals)
-    signals = tuple(
-        Signal(s.name if alone else f"{s.name} per {i.name}", _ratio(s.unit, i.unit), s.doc)
-        for s in lin.signals
-        for i in columns
-    )
+    watch, given = Stopwatch(), options.grid
+    signals, columns = list[Signal](), list[Array]()
+    for words, each in tasks(task, options.family):
+        ((lin, selection, point),) = linearised_at(each, options.where.at)
+        inputs = inputs_of(lin, each, selection, chosen_inputs(lin, options.where.inputs))
+        frequencies, found = swept(lin, inputs, given, options.amplitudes)
+        signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
+        columns.append(found.reshape(len(frequencies), -1))
+        given = Grid(frequencies, False)
     attributes = {
         "analysis": "ac",
-        "inputs": ", ".join(names),
+        "inputs": ", ".join(signal.name for signal in inputs.signals),
         "unknowns": lin.n,
         "at": point.time if options.where.at else "static",
         **watch.read,
         "netlist": lin.machine.system.network.text,
     }
-    values = found.reshape(len(frequencies), -1)
-    return Samples("", frequencies, signals, values, np.zeros((0, 3)), attributes, origin=point.g, axis="frequency")
+    return Samples(
+        "", frequencies, tuple(signals), np.hstack(columns), np.zeros((0, 3)), attributes, origin=point.g,
+        axis="frequency",
+    )  # fmt: skip
+
+
+def _signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Signal]:
+    """Outputs per input."""
+    together = options.amplitudes is not None
+    alone = together or len(inputs.signals) == 1
+    for s in lin.signals:
+        for i in [Signal("all", "")] if together else inputs.signals:
+            yield Signal(s.name if alone else f"{s.name} per {i.name}", _ratio(s.unit, i.unit), s.doc)
 
 
 def chosen_inputs(lin: Linearised, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from netsim.text.syntax import Expr, Statement
 
 GROUNDS = frozenset(["0", "gnd", "gnd!"])
 KELVIN = 273.15
+BOLTZMANN = 1.380649e-23 / 1.602176634e-19
+"""k/q in V/K."""
 
 
 def word(name: str) -> str:
@@ -33,6 +35,10 @@ class Circuit:
     uic: bool = False
     signals: bool = False
     potentials: dict[str, Expr] = field(default_factory=dict)
+    warms: bool = False
+    """Whether the temperature varies: it is then the parameter `temper`."""
+    values: dict[str, str] = field(default_factory=dict)
+    """Parameters that values of elements have become, because they vary."""
 
     @property
     def celsius(self) -> float:
@@ -47,7 +53,7 @@ class Circuit:
 VALUES: dict[str, Callable[[Circuit], float]] = {
     "temper": lambda circuit: circuit.celsius,
     "temp": lambda circuit: circuit.celsius,
-    "vt": lambda circuit: (circuit.celsius + KELVIN) * 1.380649e-23 / 1.602176634e-19,
+    "vt": lambda circuit: (circuit.celsius + KELVIN) * BOLTZMANN,
     "gmin": lambda circuit: circuit.options.get("gmin", 1e-12),
 }
 """Words that mean a value of the circuit where no parameter is called so."""

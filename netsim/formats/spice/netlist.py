@@ -10,11 +10,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 from netsim.formats.format import Format
+from netsim.formats.spice.analyses.control import initial_potentials, read_options, statements
+from netsim.formats.spice.analyses.sweeps import prepared
 from netsim.formats.spice.blocks import Block, sorted_blocks
 from netsim.formats.spice.cards import Card, Report, read_cards, told_once
 from netsim.formats.spice.circuit import Circuit
 from netsim.formats.spice.conditions import chosen
-from netsim.formats.spice.control import initial_potentials, read_options, statements
 from netsim.formats.spice.elements.asking import wanted
 from netsim.formats.spice.elements.devices import DEVICES, subcircuit
 from netsim.formats.spice.elements.parameters import LETTERS
@@ -39,6 +40,7 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
     top = sorted_blocks(cards, report)
     circuit = Circuit(report, set(types))
     read_options(top.control, circuit)
+    prepared(top, circuit)
     scope = Scope(top, circuit, None)
     made = _contents(scope, ())
     for block in top.blocks.values() if everything else ():

@@ -12,12 +12,12 @@ from typing import Any
 
 from netsim.formats.spice.blocks import Block, Function, Given
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.circuit import GROUNDS, VALUES, Circuit, word
+from netsim.formats.spice.circuit import BOLTZMANN, GROUNDS, KELVIN, VALUES, Circuit, word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit, literal, value_of, written
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.spelling import new_name
-from netsim.text.syntax import NOWHERE, Binding, Expr, Instance, Name, Number, Param, Part, Start, Terminal
+from netsim.text.syntax import NOWHERE, Binary, Binding, Expr, Instance, Name, Number, Param, Part, Start, Terminal
 
 
 @dataclass
@@ -151,6 +151,11 @@ class Scope:
         if name in self.parameters:
             return _name(self.parameters[name], span)
         if not self._known(name):
+            if self.circuit.warms and name in ("temp", "vt"):
+                celsius = self.celsius(span)
+                return (
+                    celsius if name == "temp" else Binary("*", Binary("+", celsius, Number(KELVIN)), Number(BOLTZMANN))
+                )
             if name in VALUES:
                 return literal(VALUES[name](self.circuit), span)
             names = [*self.parameters, *(self.above.parameters if self.above else ())]
@@ -165,6 +170,10 @@ class Scope:
         if name not in self.captured:
             self.captured[name] = new_name(word(name), "_", self.taken)
         return _name(self.captured[name], span)
+
+    def celsius(self, span: Span) -> Expr:
+        """The circuit's temperature."""
+        return self.parameter("temper", span) if self.circuit.warms else literal(self.circuit.celsius, span)
 
     def _known(self, name: str) -> bool:
         return name in self.parameters or (self.above is not None and self.above._known(name))

@@ -13,7 +13,7 @@ from typing import Any
 
 from netsim.text.errors import InputError, Problem
 from netsim.text.parse import parse
-from netsim.text.syntax import Expr, Spanned, Vector
+from netsim.text.syntax import Binary, Expr, Spanned, Vector
 
 LONGEST = 60
 """Signs of a wrong value that a message shows."""
@@ -89,7 +89,10 @@ def expression_given(name: str, value: Any) -> Expr:
 
 
 def expressions_given(name: str, value: Any) -> Expr:
-    """The expression of a number or a text, or of a list of them."""
+    """The expression of a number or a text, of a list of them, or of a mapping of names to such: [name = value]."""
+    if isinstance(value, Mapping):
+        items = mapping_given(name, value).items()
+        return Vector(tuple(Binary("=", parse_expression(n, name), expressions_given(name, v)) for n, v in items))
     if isinstance(value, str | Spanned) or plain_number(value) is not None:
         return expression_given(name, value)
     if not _is_list(value):

@@ -10,7 +10,7 @@ import re
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.elements.asking import wanted
 from netsim.formats.spice.elements.lines import distributed, line, lossy
-from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, with_series_resistance
+from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, warmer_by, with_series_resistance
 from netsim.formats.spice.elements.sources import plus, source_value, times
 from netsim.formats.spice.elements.transfer import transferred
 from netsim.formats.spice.expressions import difference, expression
@@ -51,11 +51,11 @@ def behavioural(card: Card, scope: Scope) -> Instance:
 
 def _behavioural_factors(card: Card, scope: Scope, key: str) -> list[Expr]:
     """1 + tc1 dT + tc2 dT^2, and m parallel sources of current."""
-    warm = scope.circuit.celsius - scope.circuit.options.get("tnom", 27.0)
+    warm = warmer_by(scope.celsius(card.span()), scope.circuit.options.get("tnom", 27.0))
     factors: list[Expr] = []
-    if warm and ("tc1" in card.given or "tc2" in card.given):
-        first, second = (scope.number(card, card.given[n]) if n in card.given else 0.0 for n in ("tc1", "tc2"))
-        factors.append(Number(1 + first * warm + second * warm**2))
+    if warm != Number(0.0) and ("tc1" in card.given or "tc2" in card.given):
+        first, second = (scope.value(card, card.given[n]) if n in card.given else Number(0.0) for n in ("tc1", "tc2"))
+        factors.append(plus(plus(Number(1.0), times(first, warm)), times(second, warm, warm)))
     if key == "i" and "m" in card.given:
         factors.append(scope.value(card, card.given["m"]))
     return factors

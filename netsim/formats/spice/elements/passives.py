@@ -11,6 +11,7 @@ from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
 from netsim.formats.spice.expressions import difference
+from netsim.formats.spice.numbers import literal
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Instance, Name, Number, Unary
@@ -150,16 +151,15 @@ def _warmth(card: Card, scope: Scope) -> Expr:
     token = next((t for t in card.plain[2:4] if t.kind == "word" and scope.block.model(t.text)), None)
     model = found_model(card, scope, token, TYPES[letter]) if token else None
     nominal = model.number("tnom", circuit.options.get("tnom", 27.0)) if model else circuit.options.get("tnom", 27.0)
-    celsius = circuit.celsius
+    celsius = scope.celsius(card.span())
     if "temp" in card.given:
-        celsius = scope.number(card, card.given["temp"])
-    elif "dtemp" in card.given:
-        celsius += scope.number(card, card.given["dtemp"])
+        celsius = scope.value(card, card.given["temp"])
+    warm = warmer_by(celsius, nominal)
+    if "dtemp" in card.given and "temp" not in card.given:
+        warm = plus(warm, scope.value(card, card.given["dtemp"]))
     coefficients = _coefficients(card, scope, model)
-    if celsius == nominal or not coefficients:
+    if warm == Number(0.0) or not coefficients:
         return Number(1.0)
-    dT = Number(abs(celsius - nominal))
-    warm: Expr = dT if celsius > nominal else Unary("-", dT)
     if "tce" in coefficients:
         return Binary("^", Number(1.01), times(coefficients["tce"], warm))
     value: Expr = Number(1.0)
@@ -167,6 +167,15 @@ def _warmth(card: Card, scope: Scope) -> Expr:
         if name in coefficients:
             value = plus(value, times(coefficients[name], power))
     return value
+
+
+def warmer_by(celsius: Expr, nominal: float) -> Expr:
+    """The temperature over a nominal one."""
+    match celsius:
+        case Number(value, "") | Unary("-", Number(value, "")):
+            value = value if isinstance(celsius, Number) else -value
+            return literal(value - nominal, celsius.span) if value != nominal else Number(0.0)
+    return Binary("-", celsius, literal(nominal, celsius.span), span=celsius.span)
 
 
 def _coefficients(card: Card, scope: Scope, model: Model | None) -> dict[str, Expr]:

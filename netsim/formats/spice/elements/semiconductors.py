@@ -11,6 +11,7 @@ from netsim.formats.spice.circuit import KELVIN
 from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, model_of
 from netsim.formats.spice.elements.parameters import LETTERS, SILENT, Kind, kind_of
+from netsim.formats.spice.elements.sources import plus
 from netsim.formats.spice.elements.transistors import mosfet_bindings, mosfet_resistances
 from netsim.formats.spice.numbers import in_unit, literal, value_of
 from netsim.formats.spice.scopes import Made, Scope, placed
@@ -70,7 +71,7 @@ def _temperature(card: Card, scope: Scope) -> Expr | None:
     if "temp" in card.given:
         return scope.value(card, card.given["temp"])
     if "dtemp" in card.given:
-        return literal(scope.circuit.celsius + scope.number(card, card.given["dtemp"]), card.span())
+        return plus(scope.celsius(card.span()), scope.value(card, card.given["dtemp"]))
     return None
 
 
@@ -106,7 +107,7 @@ def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
         for size, (unit, text) in kind.sizes.items()
     ]
     if warm:
-        sizes.append(Param(WARM, None, default=literal(scope.circuit.celsius, span), span=span))
+        sizes.append(Param(WARM, None, default=inner.celsius(span), span=span))
     captured, _ = inner.taken_from_outside()
     terminals = tuple(Terminal(t, "electrical", span=span) for t in kind.terminals)
     ends = tuple(_name(f"inner_{t}" if t in before else t, span) for t in kind.terminals)
@@ -165,13 +166,14 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
         if kind.component in ("diode", "detailed_diode") and "BV" in found and "N" in found:
             found.setdefault("Nbv", found["N"])
         found |= kind.shared(span)
-    celsius = circuit.celsius
+    celsius = scope.celsius(span)
     nominal = next((model.number(n, 27.0) for n in ("tnom", "tref", "t_measured") if n in model.given), None)
     nominal = circuit.options.get("tnom", 27.0) if nominal is None else nominal
-    if (celsius, nominal) != (27.0, 27.0) or warm:
-        plain = Number(round(celsius + KELVIN, 9), "K", span=span)
+    if (circuit.celsius, nominal) != (27.0, 27.0) or warm or circuit.warms:
+        plain = Number(round(circuit.celsius + KELVIN, 9), "K", span=span)
+        given_T = in_unit(Binary("+", _name(WARM, span) if warm else celsius, Number(KELVIN)), "K")
         found |= {
-            "T": in_unit(Binary("+", _name(WARM, span), Number(KELVIN)), "K") if warm else plain,
+            "T": given_T if warm or circuit.warms else plain,
             "Tnom": Number(round(nominal + KELVIN, 9), "K", span=span),
         }
     if "gmin" in circuit.options:

@@ -3,20 +3,21 @@
 import re
 from collections.abc import Iterator
 
+from netsim.formats.spice.analyses.measures import Figures
+from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
+from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
+from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of
 from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.circuit import GROUNDS, Circuit
 from netsim.formats.spice.expressions import expression
-from netsim.formats.spice.measures import Figures
 from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import Scope, placed
-from netsim.formats.spice.small_signals import LINES as SMALL_SIGNALS
-from netsim.formats.spice.small_signals import PROBE, printed, small_signal
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
 LATER = {
-    ".dc": "a sweep of sources", ".tf": "transfer functions", ".sens": "sensitivities", ".disto": "distortion",
-    ".four": "harmonics", ".step": "a sweep of parameters",
+    ".tf": "transfer functions", ".sens": "sensitivities", ".disto": "distortion",
+    ".four": "harmonics",
     ".control": "commands of ngspice",
 }  # fmt: skip
 MEASURES = (".measure", ".meas")
@@ -24,6 +25,8 @@ LINES = (
     *LATER,
     *SMALL_SIGNALS,
     *MEASURES,
+    ".dc",
+    ".step",
     ".tran",
     ".op",
     ".ic",
@@ -67,15 +70,22 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
     report = scope.circuit.report
     saved: list[Expr] = []
     yield from _measured(cards, scope)
+    steps = Steps()
+    try:
+        steps = steps_of(cards, scope)
+    except InputError as error:
+        report.problems += error.problems
     for card in cards:
         try:
             match card.word:
                 case ".tran":
-                    yield _transient(card, scope)
+                    yield steps.of(_transient(card, scope))
                 case ".op":
-                    yield Run("static", span=card.span())
+                    yield steps.of(Run("static", span=card.span()))
+                case ".dc":
+                    yield from map(steps.of, characteristics(card, scope))
                 case ".ac" | ".noise" | ".pz":
-                    yield from small_signal(card, scope)
+                    yield from _stepped(small_signal(card, scope), card, steps, report)
                 case ".ic":
                     yield from _starts(card, scope)
                 case ".nodeset":
@@ -100,6 +110,16 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
         yield from _everything(scope)
 
 
+def _stepped(found: Iterator[Statement], card: Card, steps: Steps, report: Report) -> Iterator[Statement]:
+    """Runs for each value of `.step`, where they can be repeated."""
+    for each in found:
+        if isinstance(each, Run) and steps.items and each.analysis not in TAKES_FAMILIES:
+            report.note(f"'{card.word}' is done once: it is not repeated for what '.step' varies", card.span())
+            yield each
+        else:
+            yield steps.of(each) if isinstance(each, Run) else each
+
+
 def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
     """`.measure` lines, each of which may read those before it."""
     figures, report = Figures(scope), scope.circuit.report
@@ -119,7 +139,11 @@ def _other(card: Card, report: Report) -> None:
     """What waits for an analysis of its own is noted, what nobody knows is wrong."""
     word, span = card.word, card.at(card.tokens[0])
     if word in LATER:
-        report.note(f"'{word}' is ignored: {LATER[word]}", span, hint="netsim runs .tran, .op, .ac, .noise and .pz")
+        report.note(
+            f"'{word}' is ignored: {LATER[word]}",
+            span,
+            hint="netsim runs .tran, .op, .dc, .tf, .sens, .ac, .noise, .pz",
+        )
     elif word not in (*LINES, *_SILENT):
         report.wrong(
             "E130",

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import KELVIN
+from netsim.formats.spice.elements.sources import plus
 from netsim.formats.spice.expressions import expression
+from netsim.formats.spice.numbers import in_unit
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
@@ -44,7 +46,7 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         if match is None or len(rest) < 5 or rest[0].text not in scope.elements:
             raise _usage(card)
         output = expression(card, match[0], match.start(), scope)
-        yield World((Binding("ambient", Number(scope.circuit.celsius + KELVIN, "K"), span=span),), span=span)
+        yield World((Binding("ambient", _ambient(card, scope), span=span),), span=span)
         given = [("output", output), ("input", _input(rest[0].text, scope))]
         yield _run("noise", card, [*given, *_grid(card, tuple(rest[1:]), scope)])
     else:
@@ -64,6 +66,11 @@ def _driven(scope: Scope) -> Iterator[tuple[Expr, Expr, Expr]]:
             size = scope.value(card, figures[0]) if figures else Number(1.0)
             phase = scope.value(card, figures[1], "deg") if len(figures) > 1 else Number(0.0)
             yield _input(card.word, scope), size, phase
+
+
+def _ambient(card: Card, scope: Scope) -> Expr:
+    plain = Number(scope.circuit.celsius + KELVIN, "K")
+    return in_unit(plus(scope.celsius(card.span()), Number(KELVIN)), "K") if scope.circuit.warms else plain
 
 
 def _input(element: str, scope: Scope) -> Name:

@@ -1,0 +1,1 @@
+"""Analyses of operating points: characteristics, small-signal transfer at rest, sensitivities."""

@@ -1,0 +1,156 @@
+"""`run sweep_static(over = src.v, from = 0 V, to = 5 V, points = 51)`: operating points along a source or a parameter.
+
+The equations of rest are followed as a curve (netsim.analyses.operating.curve), which goes round folds, where the swept
+quantity turns back. With `folds = jump` there is one point for each of the equal steps, or of `values = [...]`, each
+found from the one before.
+`family = [gate.v = [1 V, 2 V]]` gives a curve for each value of further inputs and parameters.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, WORD, Kind
+from netsim.analyses.operating.at_values import at_values
+from netsim.analyses.operating.curve import Curve, along
+from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
+from netsim.analyses.signals.inputs import parameter
+from netsim.analyses.signals.linearised import read, shown_signals
+from netsim.analyses.signals.options import checked, numbers
+from netsim.analyses.signals.points import points, selected
+from netsim.equations.machine import Machine, build_machine
+from netsim.initial.assembly import sizes_of_machine
+from netsim.initial.initial import set_differentiated
+from netsim.initial.static.rest import at_rest
+from netsim.results.progress import Stopwatch
+from netsim.results.samples import Samples, Signal
+from netsim.results.selection import reader_of
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.units import parse_unit
+
+Array = np.ndarray
+OPTIONS: dict[str, Kind] = {
+    "over": NAMES, "from": EXPRESSION, "to": EXPRESSION, "points": NUMBER, "values": EXPRESSION,
+    "folds": WORD, "family": EXPRESSION,
+}  # fmt: skip
+FOLDS = ("follow", "jump")
+EXAMPLE = "sweep_static(over = src.v, from = 0 V, to = 5 V, points = 51)"
+
+
+@dataclass(frozen=True, eq=False)
+class SweepOptions:
+    """The input or parameter, its values (SI), whether folds between them are followed, and what else varies."""
+
+    over: Signal
+    steps: Array
+    follow: bool
+    family: tuple[Member, ...]
+
+    @property
+    def first(self) -> float:
+        """Where the curve begins."""
+        return float(self.steps[0])
+
+    @property
+    def last(self) -> float:
+        """Where it ends."""
+        return float(self.steps[-1])
+
+
+def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    checked("sweep_static", OPTIONS, options, line)
+    over, count = "".join(options.get("over", ())), float(options.get("points", 51))
+    span = line.spans.get("over") or line.spans.get("")
+    signal = varied(over, line.network, span, EXAMPLE)
+    steps = _steps(options, line, parse_unit(signal.unit).dimension, count)
+    if (folds := options.get("folds", "jump" if "values" in options else "follow")) not in FOLDS:
+        message = f"folds must be one of {', '.join(FOLDS)}, not '{folds}'"
+        raise InputError(Problem("E424", message, line.spans.get("folds")))
+    family = family_of(options.get("family"), line)
+    if signal.name in [member.name for member in family]:
+        raise InputError(Problem("E423", f"'{over}' is listed twice", line.spans.get("family")))
+    return SweepOptions(signal, steps, folds == "follow", family)
+
+
+def _steps(options: Mapping[str, Any], line: Line, unit: Any, count: float) -> Array:
+    """The values of a list, or equal steps of a range; raises `InputError`."""
+    span = line.spans.get("over") or line.spans.get("")
+    if "values" in options:
+        listed = numbers(options["values"], line, unit)
+        if not listed or {"from", "to", "points"} & set(options) or options.get("folds", "jump") != "jump":
+            message = "'values' stands without from, to and points, and folds = jump"
+            raise InputError(Problem("E423", message, line.spans.get("values")))
+        return np.array(listed)
+    ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
+    if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1] or count < 2 or count % 1:
+        raise InputError(
+            Problem("E422", "sweep_static() needs 'from' and 'to', which differ, and points", span, hint=EXAMPLE)
+        )
+    return np.linspace(ends[0][0], ends[1][0], int(count))
+
+
+def run(task: Task, options: SweepOptions) -> Samples:
+    """A row per point: the swept quantity, the family's values, then the saved signals; curve after curve."""
+    watch = Stopwatch()
+    (point,) = points(task, ())
+    selection = selected(point.machine, task)
+    values_of, _, signals = shown_signals(point.machine, selection)
+    rows, g = list[list[float]](), point.g.copy()
+    for values in combinations(options.family):
+        here, machine = under(task, point.machine, g, values)
+        curve = curve_of(here, machine, g, options, values)
+        further, begun = [values[member.name] for member in options.family], False
+        for value in _followed(curve, options) if options.follow else at_values(curve, point.structure, options.steps):
+            at = curve.g.copy()
+            if not begun:  # the next curve begins where this one did
+                g, begun = at.copy(), True
+            set_differentiated(curve.rest.machine, at)
+            rows.append([value, *further, *values_of(read(reader_of(curve.rest.machine, selection), at))])
+    attributes = {
+        "analysis": "sweep_static",
+        "over": options.over.name,
+        "family": ", ".join(member.name for member in options.family),
+        **watch.read,
+        "netlist": task.network.text,
+    }
+    count = np.arange(1.0, len(rows) + 1)
+    shown = (options.over, *(member.signal for member in options.family), *signals)
+    return Samples("", count, shown, np.array(rows), np.zeros((0, 3)), attributes, axis="point")
+
+
+def _followed(curve: Curve, options: SweepOptions) -> Iterator[float]:
+    """The curve from the first value to the last one; from between two folds it leads to one end."""
+    here, value, first, last = curve.g.copy(), curve.value, options.first, options.last
+    for sense in (1.0, -1.0) if value != first else ():
+        curve.g[:] = here
+        curve.set(value)
+        for _ in along(curve, value, first, np.array([first]), sense):
+            pass
+        if abs(curve.value - first) <= 1e-9 * abs(last - first):
+            break
+    if abs(curve.value - first) > 1e-9 * abs(last - first):
+        message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
+        raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
+    yield from along(curve, first, last, options.steps)
+
+
+def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, values: Mapping[str, float]) -> Curve:
+    """The curve of a network through the point g, where further inputs have these values."""
+    system, g, over = machine.system, g.copy(), options.over.name
+    rest = at_rest(machine, g, sizes_of_machine(machine).size)
+    sizes = np.append(rest.weight, float(np.ptp(options.steps)))
+    if (slot := slot_of(system, over)) >= 0:
+        return Curve(rest, g, float(g[slot]), slot, None, sizes)
+
+    def make(to: float) -> Machine:
+        return build_machine(system, task.under({over: to}).values, machine.earlier)
+
+    held = {slot: value for name, value in values.items() if (slot := slot_of(system, name)) >= 0}
+    return Curve(rest, g, parameter(task.values, over)[1], -1, make, sizes, held)
+
+
+ANALYSIS = Analysis("sweep_static", OPTIONS, check, run)

@@ -1,0 +1,1 @@
+"""What a circuit asks for: analyses, what is measured and what is shown."""
