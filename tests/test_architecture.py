@@ -61,6 +61,7 @@ ROOMS = {
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts recursion.given "
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
+    "over_frequency.harmonics "
     "selection over_frequency.figures measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
@@ -79,6 +80,7 @@ ROOMS = {
     "optimal.posing optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
     "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
+    "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.periodic "
     "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.data_set many.sweep many.studies *",
     "api": "",

@@ -68,7 +68,7 @@ def plan_recovery(
     sizes = system.nominals if sizes is None else sizes
     held = differentiated_held(machine, structure, values)
     sizes = np.concatenate(
-        [sizes, np.where(held[system.n :], _differentiated_sizes(structure, values, sizes), 1.0), [1.0]]
+        [sizes, np.where(held[system.n :], differentiated_sizes(structure, values, sizes), 1.0), [1.0]]
     )
     lowest = -int(structure.dynamic.d.max(initial=0))
     lowest -= not system.layout.nk
@@ -108,7 +108,7 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
     return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
-def _differentiated_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
+def differentiated_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
     """The change of each differentiated quantity that goes with ordinary changes of its unknowns."""
     s, n = structure.signature, len(sizes)
     inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.order == 0)

@@ -104,7 +104,7 @@ def _run(samples: Samples) -> list[str]:
         else []
     )
     lines += [given["coordinates"]] if given.get("coordinates") else []
-    lines += found + ([given["redundant"]] if given.get("redundant") else [])
+    lines += given.get("orbit", "").splitlines() + found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time) and samples.axis == "time":
         lines += [f"at t = {reading(float(samples.time[-1]), 's')}", *_last_values(samples)]
     if samples.figures:

@@ -119,7 +119,7 @@ def _begin(
     sampler.totals[:, 2:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
-        begin_relations(events, trial.g)
+        begin_relations(events, trial.g, options.resumed)
         pass_event(run)
     trial.middle[:] = trial.start
     take(problem, struct_of(trial), struct_of(sampler), 0, 0.0)

@@ -49,7 +49,7 @@ class TransientOptions:
     between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
     of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped);
     `window`: rows of samples in memory, older ones being on the disk, 0: all; `formula`: given steps are the
-    method's formula and nothing beside it."""
+    method's formula and nothing beside it; `resumed`: conditions at the start are as they were just before it."""
 
     stop: float
     step: float = 0.0
@@ -66,6 +66,7 @@ class TransientOptions:
     jumping: bool = False
     window: int = 0
     formula: bool = False
+    resumed: bool = False
 
     @property
     def recovers(self) -> bool:

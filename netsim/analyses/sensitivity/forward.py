@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.sensitivity.crossing import Crossing, passed
+from netsim.analyses.sensitivity.crossing import HIT, Crossing, passed
 from netsim.analyses.sensitivity.variations import along, begin, centred, variations
 from netsim.analyses.sensitivity.varied import Varied, parameter_changes, start_changes
 from netsim.core.problem import TIME
 from netsim.core.radau.arrays import C
+from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.results.progress import Report
@@ -28,8 +29,8 @@ NODES = np.append(0.0, C)
 @dataclass(frozen=True, eq=False)
 class Forward:
     """Instants, values (instants, m) and changes (instants, p, m) of signals; rates of signals (instants, m); how much
-    events move with each parameter, and linearly between them the instants (instants, p); what makes changes
-    doubtful."""
+    events move with each parameter, and linearly between them the instants (instants, p); the global vector at the end
+    and its changes, the last row its rates (p + 1, size), both in charts of the end; what makes changes doubtful."""
 
     time: Array
     values: Array
@@ -37,6 +38,8 @@ class Forward:
     rates: Array
     moves: Array
     run: Running
+    end: Array
+    last: Array
     doubts: list[Problem]
 
 
@@ -89,10 +92,14 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
     parted = np.flatnonzero(rows[4::4, TIME] != rows[3:-1:4, TIME]) + 1
     begins, ends = np.append(0, parted), np.append(parted, len(spans))
     times, moves = list[float](), [np.zeros(v.count)]
+    happens = _differ(layout, start, rows[0])
+    if happens:
+        begin(v, crossing.mode(start), centred(v, start), -1)
     for k, (first, last) in enumerate(zip(begins, ends)):
         here = rows[4 * first].copy()
-        if k:
-            moves.append(passed(crossing, rows[4 * first - 1], here))
+        if k or happens:
+            found = passed(crossing, rows[4 * first - 1] if k else start, here)
+            moves += [found] if k else []
         mode = crossing.mode(here)
         begin(v, mode, centred(v, here))
         along(v, mode, int(first), int(last))
@@ -103,4 +110,12 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
     count, m = int(v.shown.row[0]), len(v.shown.places)
     changed = v.shown.changes[:count].reshape(count, v.count + 1, m)
     values = v.shown.values[:count]
-    return Forward(time, values, changed[:, :-1], changed[:, -1], moving, run, crossing.doubts)
+    return Forward(time, values, changed[:, :-1], changed[:, -1], moving, run, v.run.at[2], v.run.d, crossing.doubts)
+
+
+def _differ(layout: Layout, start: Array, first: Array) -> bool:
+    """Whether something happened between a start and the first point of a run."""
+    kept, rates = slice(layout.discretes, layout.befores), slice(layout.v, layout.a)
+    jump = np.abs(first[rates] - start[rates])
+    struck = (jump > HIT * (1e-300 + np.abs(start[rates]).max(initial=0.0))).any()
+    return bool(struck) or not np.array_equal(start[kept], first[kept])

@@ -63,7 +63,8 @@ class Local:
 @dataclass(frozen=True, eq=False)
 class Varied:
     """A parameter or a start: its value (SI), the points around it, how far they are off, and the weights of their
-    difference; instead of points what is `local` to an element."""
+    difference; instead of points what is `local` to an element. A `direction` of the start (size) is its derivative:
+    the points are then all the same."""
 
     name: str
     value: float
@@ -73,6 +74,7 @@ class Varied:
     weights: tuple[float, ...]
     is_start: bool = False
     local: Local | None = None
+    direction: Array | None = None
 
     def values(self, values: Values, step: float) -> Values:
         """Values of the network where this is larger by `step`."""
@@ -86,6 +88,14 @@ class Varied:
         """The derivative of what is found of a point: exactly 0 where that is the same for all points."""
         first, *others = map(found, self.points)
         return np.asarray(sum(w * (each - first) for w, each in zip(self.weights[1:], others)))
+
+
+def direction(machine: Machine, g: Array, time_events: Array, along: Array) -> Varied:
+    """Starts g + s `along` (size), with s of ordinary size 1."""
+    weights = tuple(w / STEP for w in CENTRAL[1])
+    shares = tuple(s * STEP for s in CENTRAL[0])
+    points = (Point(machine, g, time_events),) * len(weights)
+    return Varied("start", 0.0, NO_DIMENSION, points, shares, weights, is_start=True, direction=along)
 
 
 def varied(
@@ -195,6 +205,8 @@ def start_changes(machine: Machine, of: Sequence[Varied]) -> Array:
     for row, each in zip(found, of):
         if each.local:
             row[contents] = each.local.quantities
+        elif each.direction is not None:
+            row[:] = each.direction
         else:
             row[:] = each.change(lambda p: p.start)
     return found

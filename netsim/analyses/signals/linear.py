@@ -24,6 +24,7 @@ from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of, reduced, state_space
 from netsim.analyses.signals.response import response
 from netsim.equations.messages import position_name
+from netsim.equations.system import System
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError
@@ -130,7 +131,7 @@ def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
     if found is None:
         message = "the linearised equations are singular at this point: no state space exists"
         raise SimulationError(Problem("E444", message, hint="ac() may still find responses"))
-    names = state_names(lin)
+    names = state_names(lin.machine.system)
     weights = np.where([names[j].startswith("(") for j, _ in found.of], OWN, 1.0)
     ss = state_space(found, outputs, feeds, weights)
     if ss.direct.size and np.abs(ss.direct).max() > SMALL * max(np.abs(ss.d).max(), np.abs(ss.c).max(initial=0.0)):
@@ -142,10 +143,9 @@ def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
     return LinearModel(time, ss.a, ss.b, ss.c, ss.d, states, inputs.signals, lin.signals, values, lin, inputs)
 
 
-def state_names(lin: Linearised) -> list[str]:
+def state_names(system: System) -> list[str]:
     """Names of the unknowns (positions by their own) and of the differentiated quantities: `c1.v` where a quantity of
     the element is differentiated, else `(c1) 1`."""
-    system = lin.machine.system
     names = [position_name(system, u) for u in range(system.n)] + [""] * system.layout.nq
     for batch in system.batches:
         for k, quantity in enumerate(batch.form.differentiated):

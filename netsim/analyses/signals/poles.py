@@ -132,7 +132,7 @@ def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str
     order = order[rates[order].imag >= 0.0]
     if not len(order):
         return rates, {}
-    of, names = found.states, state_names(lin)
+    of, names = found.states, state_names(lin.machine.system)
     vectors = found.shapes[of[:, 0]] * rates ** of[:, 1:]
     shares = np.abs(vectors * np.linalg.pinv(vectors).T)
     shares = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)

@@ -189,13 +189,15 @@ def starts_otherwise(s: EventIteration, g: Array) -> bool:
     return True
 
 
-def begin_relations(s: EventIteration, g: Array) -> None:
+def begin_relations(s: EventIteration, g: Array, resumed: bool = False) -> None:
     """Set relations, and the discretes that hold conditions, as the point in g gives them. No `when` acts, and sampled
-    blocks wait for their first sample."""
+    blocks wait for their first sample. Where a run is `resumed` all are in g already."""
     look(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     crossings = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
+    if resumed:
+        return
     g[s.relation_values] = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
@@ -300,13 +302,8 @@ def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) 
 def _stages(s: EventIteration) -> Stages:
     system = s.machine.system
     weights = 1.0 / np.concatenate([system.nominals, np.ones(system.layout.nq)])
-    return Stages(
-        s.machine,
-        s.structure.signature,
-        s.structure.dynamic,
-        np.ones(len(s.structure.signature.equation), bool),
-        weights,
-    )
+    everything = np.ones(len(s.structure.signature.equation), bool)
+    return Stages(s.machine, s.structure.signature, s.structure.dynamic, everything, weights)
 
 
 def make_whole(s: EventIteration, g: Array, t: float) -> None:

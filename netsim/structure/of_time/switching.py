@@ -108,10 +108,11 @@ def time_texts(machine: Machine) -> Iterator[Series]:
     """Every largest expression in the components' own equations that reads the time and no signal."""
     for text, expressions in component_texts(machine, bends=False):
         for expr in expressions:
-            yield from _of_time(expr, text)
+            yield from of_time(expr, text)
 
 
-def _of_time(expr: Any, text: Text) -> Iterator[Series]:
+def of_time(expr: Any, text: Text) -> Iterator[Series]:
+    """Every largest part of an expression that reads the time and no signal."""
     if all(plain_name(part) != "time" and plain_name(part) not in text.lets for part in _parts(expr)):
         return
     try:
@@ -121,7 +122,7 @@ def _of_time(expr: Any, text: Text) -> Iterator[Series]:
     except NO_FUNCTION_OF_TIME:
         inner = text.lets.get(plain_name(expr) or "")
         for part in inside(expr) if inner is None else (inner,):
-            yield from _of_time(part, text)
+            yield from of_time(part, text)
 
 
 def _may_switch(definition: ComponentDef, bends: bool) -> bool:

@@ -1,0 +1,1 @@
+"""Periodic states: the orbit itself, what becomes of disturbances, and its harmonics."""

@@ -1,0 +1,149 @@
+"""What depends on time in a network: whether anything does, the period of it all, and whether it repeats."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.periodic.clock import clock_of
+from netsim.core.compiled.call import run_table
+from netsim.core.newton import CONVERGED, set_time
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure
+from netsim.library.component import plain_name
+from netsim.simulate.events.events import event_iteration
+from netsim.structure.of_time.switching import (
+    NO_FUNCTION_OF_TIME,
+    Series,
+    Text,
+    component_texts,
+    inside,
+    of_time,
+    switching_of,
+    text_of_shape,
+)
+from netsim.text.errors import InputError, Problem
+from netsim.text.syntax import Call, Expr
+
+Array = np.ndarray
+LOOKS = 97
+"""Instants of a period at which functions of time are compared with those one period later."""
+SAME = 1e-7
+"""Values are the same that differ by less than this share of the largest."""
+MOST_RATIO = 1000
+"""Periods of sources that are to each other as whole numbers up to this one have a common one."""
+
+
+def is_free(machine: Machine, structure: Structure, g: Array, period: float) -> bool:
+    """Whether nothing depends on time."""
+    events = event_iteration(machine, structure)
+    if events and any(place.of.timed for place in events.relations):
+        return False
+    looks = 3.7 * period * (np.arange(LOOKS) + 0.31) / LOOKS
+    return all(np.ptp(values) <= SAME * np.abs(values).max() for _, values in _values(machine, g, looks))
+
+
+def check_repeats(machine: Machine, g: Array, period: float) -> None:
+    """Raises `InputError` (E448) for a function of time that is not after a period what it was before."""
+    looks = period * (np.arange(LOOKS) + 0.31) / LOOKS
+    later = dict(_values(machine, g, looks + period))
+    for name, values in _values(machine, g, looks):
+        wrong = np.abs(later[name] - values) > SAME * np.abs(values).max()
+        if np.count_nonzero(wrong) > 1:  # one may stand on an edge
+            k = int(np.argmax(wrong))
+            message = f"'{name}' does not repeat after {period:.6g} s: it is {values[k]:.5g} at t = {looks[k]:.5g} s "
+            message += f"and {later[name][k]:.5g} a period later"
+            hint = "give a `period` after which all sources repeat; what has ended or begun once has none"
+            raise InputError(Problem("E448", message, hint=hint))
+
+
+def _values(machine: Machine, g: Array, looks: Array) -> Iterator[tuple[str, Array]]:
+    """Functions of time by name, at instants: inputs, then what components and bound expressions read of the time."""
+    system, point, found = machine.system, g.copy(), list[Array]()
+    for t in looks:
+        if set_time(machine.struct, point, float(t)) == CONVERGED:
+            found.append(point[system.layout.prescribed(np.arange(system.layout.nd), 0)])
+    for each in system.prescribed_inputs:
+        for (instance, name), numbers in zip(each.owners, each.numbers.T):
+            for k, number in enumerate(numbers if each.stage == 1 else ()):
+                suffix = f"[{k + 1}]" if len(numbers) > 1 else ""
+                yield f"{instance.name}.{name}{suffix}", np.array(found)[:, number]
+    parts = [series for text, expr in _read(machine) for series in of_time(expr, text)]
+    for k, series in enumerate(parts):
+        yield f"expression {k + 1} of time", np.array([series(float(t)) for t in looks])
+
+
+def _read(machine: Machine) -> Iterator[tuple[Text, Expr]]:
+    """Expressions that may read the time beside signals, with what their names mean."""
+    for batch in machine.system.batches:
+        yield from ((text_of_shape(shape, machine.values), shape.expr) for shape in batch.shapes)
+    for text, expressions in component_texts(machine, bends=False):
+        yield from ((text, expr) for expr in expressions)
+
+
+def common_period(machine: Machine, structure: Structure, g: Array) -> float | None:
+    """The shortest period of everything periodic that reads the time; None where nothing does, or there is no common
+    one."""
+    shapes = [shape for each in machine.system.prescribed_inputs if each.stage == 1 for shape in each.shapes]
+    read = [*((text_of_shape(shape, machine.values), shape.expr) for shape in shapes), *_read(machine)]
+    found = [period for text, expr in read for period in _periods(expr, text)] + _of_samples(machine, structure, g)
+    if not found:
+        return None
+    ratios = [Fraction(each / found[0]).limit_denominator(MOST_RATIO) for each in found]
+    if any(abs(float(ratio) * found[0] / each - 1.0) > SAME for ratio, each in zip(ratios, found)):
+        return None
+    return found[0] * lcm(*(r.numerator for r in ratios)) / gcd(*(r.denominator for r in ratios))
+
+
+def _periods(expr: Any, text: Text) -> Iterator[float]:
+    """Periods of sines, and of what passes whole numbers."""
+    for switching, whole in switching_of(expr, text):
+        if whole and (slope := _slope(switching)):
+            yield 1.0 / slope
+    for call, within in _calls(expr, text):
+        argument = call.arguments[0] if call.arguments else None
+        if argument is None or call.function not in ("sin", "cos", "tan", "sine"):
+            continue
+        slope = _slope(within.series(argument))
+        if call.function == "sine" and slope:
+            given = dict(call.keywords)
+            frequency = given.get("frequency", call.arguments[2] if len(call.arguments) > 2 else None)
+            slope *= 2.0 * np.pi * within.series(frequency)(0.0) if frequency is not None else 0.0
+        if slope:
+            yield 2.0 * np.pi / abs(slope)
+
+
+def _calls(expr: Any, text: Text) -> Iterator[tuple[Call, Text]]:
+    """Every call in an expression, also behind lets."""
+    if isinstance(expr, Call):
+        yield expr, text
+    inner = text.lets.get(plain_name(expr) or "")
+    for part in inside(expr) if inner is None else (inner,):
+        yield from _calls(part, text)
+
+
+def _slope(series: Series) -> float:
+    """The slope of a function of time that is a straight line; 0 for any other."""
+    try:
+        first, middle, last = (float(series(t)) for t in (0.0, 1.0, 2.0))
+    except NO_FUNCTION_OF_TIME:
+        return 0.0
+    straight = abs(last - 2.0 * middle + first) <= SAME * abs(last - first)
+    return abs(last - first) / 2.0 if straight else 0.0
+
+
+def _of_samples(machine: Machine, structure: Structure, g: Array) -> list[float]:
+    """Periods of sample()."""
+    events = event_iteration(machine, structure)
+    sampled = [k for k, place in enumerate(events.relations) if place.of.sampled] if events else []
+    if not events or not sampled:
+        return []
+    counted, found = g.copy(), []
+    counted[machine.system.layout.befores + clock_of(machine).counts] += 1.0
+    for point in (g, counted):
+        values = np.zeros_like(events.watch.found)
+        run_table(events.watch.table, point, values)
+        found.append(values[sampled])
+    return [float(each) for each in found[1] - found[0] if each > 0.0]

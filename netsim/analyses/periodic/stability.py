@@ -1,0 +1,66 @@
+"""What becomes of disturbances of an orbit, in words: Floquet multipliers are the eigenvalues of the monodromy
+matrix, and a disturbance is multiplied by them in every period."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.analyses.periodic.shooting import Lap
+from netsim.analyses.periodic.states import States
+
+Array = np.ndarray
+NEUTRAL = 1e-6
+"""A multiplier this near to the unit circle neither decays nor grows."""
+SHOWN, NAMED, SHARE = 6, 3, 0.3
+"""Multipliers in a line; states that are named for a growing disturbance, and the share of the largest they have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Floquet:
+    """Multipliers, largest first (of a free oscillation without the 1 that belongs to a shift in time), and the states
+    of each, in sizes."""
+
+    multipliers: Array
+    shapes: Array
+
+
+def floquet(lap: Lap, free: bool) -> Floquet:
+    """The multipliers of an orbit."""
+    found, vectors = np.linalg.eig(lap.monodromy)
+    order = np.argsort(-np.abs(found), kind="stable")
+    if free:
+        order = np.delete(order, np.argmin(np.abs(found[order] - 1.0)))
+    return Floquet(found[order], lap.along.basis @ vectors[:, order])
+
+
+def told(found: Floquet, lap: Lap, states: States) -> list[str]:
+    """Stability, and the multipliers."""
+    if not len(found.multipliers):
+        return ["stable: nothing remembers a disturbance"]
+    size = abs(found.multipliers[0])
+    if size > 1.0 + NEUTRAL:
+        parts = np.abs(found.shapes[:, 0])
+        names = states.names(lap.start.machine.system)
+        largest = [k for k in np.argsort(-parts, kind="stable")[:NAMED] if parts[k] > SHARE * parts.max()]
+        what = ", ".join(dict.fromkeys(names[k] for k in largest))
+        words = f"unstable: a disturbance of {what} grows by {size:.4g} in a period{_way(found.multipliers[0])}"
+    elif size >= 1.0 - NEUTRAL:
+        words = "neutral: a disturbance neither decays nor grows"
+    elif size > 0.0:
+        words = f"stable: disturbances shrink to {size:.3g} in a period{_way(found.multipliers[0])}"
+    else:
+        words = "stable: disturbances are gone after a period"
+    shown = [_number(each) for each in found.multipliers[:SHOWN] if each.imag >= 0.0]
+    more = len(found.multipliers) - SHOWN
+    return [words, f"multipliers: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"]
+
+
+def _way(multiplier: complex) -> str:
+    if multiplier.imag:
+        turns = abs(np.angle(multiplier)) / (2 * np.pi)
+        return f", turning by {turns:.3g} of a turn"
+    return ", changing its sign" if multiplier.real < 0.0 else ""
+
+
+def _number(value: complex) -> str:
+    return f"{value.real:.4g} +- {value.imag:.4g}j" if value.imag else f"{value.real:.4g}"

@@ -1,0 +1,138 @@
+"""The states of a network at a point of an orbit, and the directions in which they may change together.
+
+States are positions, velocities and differentiated quantities, which constraints may tie to one another, and what
+samplers hold. A basis of the changes that the constraints allow has two parts: the null space of the equations of the
+lowest stage (positions of mechanisms, charges of capacitors in a loop), and the plan of consistent points, linearised,
+which takes velocities and what else follows along (netsim.core.variational).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netsim.analyses.periodic.clock import Clock, clock_of
+from netsim.analyses.sensitivity.variations import begin, centred, variations
+from netsim.analyses.signals.linear import state_names
+from netsim.core.contract import RTOL
+from netsim.core.variational.charts import into_chart, set_base
+from netsim.equations.machine import Machine
+from netsim.equations.system import System
+from netsim.initial.initial import Structure
+from netsim.initial.recovery import differentiated_sizes
+from netsim.initial.stages import Stages, partials_in, stage_matrix
+from netsim.results.selection import Selection
+from netsim.simulate.running import Running
+
+Array = np.ndarray
+DEPENDENT = 1e-8
+"""Changes of states, in their sizes, count as independent above this share of the largest."""
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Places in g of positions, velocities, differentiated quantities and held numbers; ordinary sizes of each; what
+    time moves on."""
+
+    places: Array
+    sizes: Array
+    clock: Clock
+
+    def names(self, system: System) -> list[str]:
+        """Their names in the netlist's words."""
+        names, nk = state_names(system), system.layout.nk
+        held = {
+            int(number): f"{label}.{name}"
+            for batch in system.batches
+            for i, name in enumerate(batch.form.events.names)
+            for label, number in zip(batch.labels, batch.discretes(i))
+        }
+        numbers = self.places[2 * nk + system.layout.nq :] - system.layout.discretes
+        return [*names[:nk], *system.names[:nk], *names[system.n :], *(held[int(k)] for k in numbers)]
+
+    def between(self, machine: Machine, start: Array, end: Array) -> Array:
+        """How far the states at `end` are from those at the start, in sizes; rotations in the charts of the start."""
+        base, here, there = np.zeros(max(1, 9 * machine.system.layout.nr)), start.copy(), end.copy()
+        set_base(machine.struct, start, base)
+        into_chart(machine.struct, base, start, here)
+        into_chart(machine.struct, base, end, there)
+        return np.asarray((there[self.places] - here[self.places]) / self.sizes)
+
+
+def states_of(run: Running, rows: Array) -> States:
+    """The states of a run, whose rows of g are kept, and their sizes in it.
+
+    Discretes that change and hold other than whole numbers are states; whole ones are conditions and counts."""
+    layout = run.machine.system.layout
+    nk, scale = layout.nk, run.trial.scale / run.trial.tolerances[RTOL]
+    contents = layout.differentiated(np.arange(layout.nq), 0)
+    values = partials_in(_stages(run.machine, run.structure), rows[-1])
+    ordinary = differentiated_sizes(run.structure, values, scale[nk:])
+    held = rows[:, layout.discretes : layout.befores]
+    numbers = layout.discretes + np.flatnonzero((held != np.round(held)).any(axis=0) & (held != held[:1]).any(axis=0))
+    largest = np.abs(rows[:, numbers]).max(axis=0, initial=0.0)
+    places = np.concatenate([np.arange(layout.x, layout.a), contents, numbers])
+    sizes = np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
+    return States(places.astype(np.int64), sizes, clock_of(run.machine))
+
+
+def _stages(machine: Machine, structure: Structure) -> Stages:
+    weights = 1.0 / np.concatenate([machine.system.nominals, np.ones(machine.system.layout.nq)])
+    return Stages(
+        machine, structure.signature, structure.dynamic, np.ones(len(structure.signature.equation), bool), weights
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Changes of states that constraints allow: an orthonormal basis in sizes (states, freedom), and what all of g
+    changes by along it (size, freedom)."""
+
+    basis: Array
+    whole: Array
+
+
+def directions(machine: Machine, structure: Structure, g: Array, mode: bytes, states: States) -> Directions:
+    """The directions in which states may change at a consistent point."""
+    layout = machine.system.layout
+    nk, motion = layout.nk, 2 * layout.nk + layout.nq
+    columns = _lowest(machine, structure, g, states)
+    if not columns.shape[1]:
+        return Directions(columns, np.zeros((layout.size, 0)))
+    nothing = {key: np.zeros_like(value) for key, value in machine.parameters.items()}
+    stays = np.zeros((columns.shape[1], layout.size))
+    changes = (columns * states.sizes[:, None]).T
+    stays[:, states.places[motion:]] = changes[:, motion:]
+    rows, spans = np.repeat(g[None], 4, axis=0), np.zeros(1)
+    v = variations(machine, structure, [nothing] * columns.shape[1], stays, Selection(), rows, spans)
+    v.run.x[:-1], v.run.v[:-1], v.run.q[:-1] = np.split(changes[:, :motion], [nk, 2 * nk], axis=1)
+    begin(v, mode, centred(v, g), -1)
+    whole = v.run.d[:-1].T
+    left, size, right = np.linalg.svd(whole[states.places] / states.sizes[:, None], full_matrices=False)
+    kept = size > DEPENDENT * size[0]
+    return Directions(left[:, kept], whole @ (right[kept].T / size[kept]))
+
+
+def _lowest(machine: Machine, structure: Structure, g: Array, states: States) -> Array:
+    """Changes of states in sizes, of which the lowest stage allows all: (states, columns)."""
+    from scipy.linalg import null_space
+
+    layout, d = machine.system.layout, structure.dynamic.d
+    nk, n, count = layout.nk, layout.n, len(states.places)
+    of = np.full(n + layout.nq, -1)  # number of a state by variable: a position, a differentiated quantity
+    of[:nk], of[n:] = np.arange(nk), 2 * nk + np.arange(layout.nq)
+    lowest = int(d.max(initial=0))
+    if not lowest:
+        return np.zeros((count, 0))
+    matrix, _, variables = stage_matrix(_stages(machine, structure), g, -lowest)
+    spanned = variables[of[variables] >= 0]
+    others = np.setdiff1d(np.arange(count), of[spanned])
+    width = np.concatenate([machine.system.nominals, np.ones(layout.nq)])[variables]
+    known = of[variables] >= 0
+    width[known] = states.sizes[of[variables[known]]]
+    scaled = matrix.toarray() * width
+    scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), 1e-300)
+    free = null_space(scaled, rcond=1e-10) if len(scaled) else np.eye(len(variables))
+    found = np.zeros((count, free.shape[1] + len(others)))
+    found[of[variables[known]], : free.shape[1]] = free[known]
+    found[others, free.shape[1] + np.arange(len(others))] = 1.0
+    return found
