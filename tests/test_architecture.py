@@ -29,7 +29,7 @@ ROOMS = {
     "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
     "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
-    "spice.analyses.measures spice.analyses.small_signals spice.analyses.sweeps spice.analyses.control "
+    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
@@ -73,7 +73,8 @@ ROOMS = {
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "operating.curve operating.at_values operating.sweep_static optimal.program.transcription optimal.program.watching "
+    "operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static "
+    "optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "

@@ -13,7 +13,8 @@ import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.sensitivity.beginnings import Near, near_start
-from netsim.analyses.sensitivity.varied import CENTRAL, STEP, Local, Varied, placed_at, varied
+from netsim.analyses.sensitivity.varied import STEP, Local, Varied, placed_at, varied
+from netsim.analyses.signals.inputs import CENTRAL
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Task
+from netsim.analyses.signals.inputs import CENTRAL, STENCILS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.starts.written import start_rows
 from netsim.initial.initial import Structure
@@ -30,8 +31,6 @@ Array = np.ndarray
 STEP = 2.0**-11
 """The step of differences of order 4, as a share of what is varied: what h^4 leaves of 1/p and rounding over h meet
 near 1e-12."""
-CENTRAL = ((-2, -1, 1, 2), (1 / 12, -8 / 12, 8 / 12, -1 / 12))
-ONE_SIDED = ((0, 1, 2, 3, 4), (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ def varied(
     if not is_start and (found := local(name, value)) is not None:
         return Varied(name, value, dimension, (), (), (), local=found)
     step = STEP * (abs(value) or 1.0)
-    for shares, weights in (CENTRAL, ONE_SIDED, (tuple(-s for s in ONE_SIDED[0]), tuple(-w for w in ONE_SIDED[1]))):
+    for shares, weights in STENCILS:
         try:
             points = tuple(place(*under(value + share * step), options) for share in shares)
         except InputError as wrong:

@@ -29,6 +29,11 @@ Array = np.ndarray
 STEP = 1e-4
 """The share of a parameter by which it is moved; with four points the error is of the order STEP^4."""
 
+CENTRAL = ((-2, -1, 1, 2), (1 / 12, -8 / 12, 8 / 12, -1 / 12))
+ONE_SIDED = ((0, 1, 2, 3, 4), (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4))
+STENCILS = (CENTRAL, ONE_SIDED, (tuple(-s for s in ONE_SIDED[0]), tuple(-w for w in ONE_SIDED[1])))
+"""Differences of order 4, (steps, weights): the one-sided ones where a value stands at a bound."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -125,13 +130,25 @@ def parameter(values: Values, name: str) -> tuple[Signal, float]:
 
 def _of_parameter(lin: Linearised, task: Task, selection: Selection, name: str, value: float, count: int) -> list[Any]:
     """[W; D] of a parameter, by differences of fourth order of everything that reads it."""
-    step = STEP * (abs(value) or 1.0)
-    found: Any = 0.0
-    for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
-        machine = build_machine(lin.machine.system, task.under({name: value + k * step}).values, lin.machine.earlier)
-        found = found + weight / (12 * step) * _all(lin, machine, selection)
-    column = csr_array(np.asarray(found)[:, None])
+    column = csr_array(by_parameter(lin, task, selection, name, value)[:, None])
     return [column] + [csr_array(column.shape)] * (count - 1)
+
+
+def by_parameter(lin: Linearised, task: Task, selection: Selection, name: str, value: float) -> Array:
+    """What residuals, definitions and signals at the point change by with a parameter; raises `InputError` where it
+    cannot be moved."""
+    step = STEP * (abs(value) or 1.0)
+    refused: InputError | None = None
+    for shares, weights in STENCILS:
+        try:
+            moved = [task.under({name: value + k * step}).values for k in shares]
+            machines = [build_machine(lin.machine.system, each, lin.machine.earlier) for each in moved]
+        except InputError as wrong:
+            refused = refused or wrong
+            continue
+        return np.asarray(sum(w / step * _all(lin, m, selection) for w, m in zip(weights, machines)))
+    assert refused is not None
+    raise refused
 
 
 def _all(lin: Linearised, machine: Machine, selection: Selection) -> Array:

@@ -54,6 +54,8 @@ class _Sensitivity:
         self.units = {signal.name: signal.unit or "1" for signal in samples.signals}
         series = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
         figures = {figure.name: figure.value for figure in samples.figures}
+        if samples.axis == "row":  # derivatives at rest
+            series, figures = {}, {name: float(column[0]) for name, column in series.items()}
         self.curves: Mapping[str, dict[str, Array]] = self._of(series)
         whole: Mapping[str, dict[str, Any]] = self._of(figures)
         self.shares = {

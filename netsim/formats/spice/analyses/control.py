@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 from netsim.formats.spice.analyses.measures import Figures
+from netsim.formats.spice.analyses.operating import LINES as AT_REST
+from netsim.formats.spice.analyses.operating import at_rest
 from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
 from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
 from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of
@@ -16,7 +18,7 @@ from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
 LATER = {
-    ".tf": "transfer functions", ".sens": "sensitivities", ".disto": "distortion",
+    ".disto": "distortion",
     ".four": "harmonics",
     ".control": "commands of ngspice",
 }  # fmt: skip
@@ -24,6 +26,7 @@ MEASURES = (".measure", ".meas")
 LINES = (
     *LATER,
     *SMALL_SIGNALS,
+    *AT_REST,
     *MEASURES,
     ".dc",
     ".step",
@@ -82,6 +85,8 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     yield steps.of(_transient(card, scope))
                 case ".op":
                     yield steps.of(Run("static", span=card.span()))
+                case ".tf" | ".sens":
+                    yield from _stepped(at_rest(card, scope), card, steps, report)
                 case ".dc":
                     yield from map(steps.of, characteristics(card, scope))
                 case ".ac" | ".noise" | ".pz":
