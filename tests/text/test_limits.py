@@ -82,6 +82,25 @@ def test_samples_beyond_the_memory_are_refused_before_the_run():
 
 
 @pytest.mark.parametrize(
+    "run",
+    [
+        "sensitivity(stop = 1 s, sample = 1e-15 s, of = [out.v], to = [r.R])",
+        "optimize(stop = free(1 s, 20 s), sample = 1e-12 s, minimize = integral(out.v*(1 A)), parameters = [r.R = 1 Ohm .. 2 Ohm])",
+    ],
+)
+def test_other_analyses_refuse_them_too(run):
+    with pytest.raises(InputError, match=r"E260 .* samples of \d signals are"):
+        netsim.load(f"{RC}run {run}\nsave out.v\n").samples()
+
+
+RC = """use electrical
+src voltage   (a, ground)   v = 1 V
+r   resistor  (a, out)      R = 1 kOhm
+c   capacitor (out, ground) C = 1 uF
+"""
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ("stop = 1e308 s", "'stop' must be between"),

@@ -26,7 +26,9 @@ from netsim.analyses.optimal.results.pointwise import pointwise, price
 from netsim.analyses.optimal.results.verification import doubtful, unresolved, verified
 from netsim.analyses.optimal.simulated import Series, on_mesh, saved, simulated
 from netsim.analyses.optimal.wishes import wishes_of
+from netsim.analyses.refusals import check_size
 from netsim.results.samples import Samples
+from netsim.results.selection import select
 
 Array = np.ndarray
 
@@ -34,6 +36,7 @@ Array = np.ndarray
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
     began, cpu = clock.perf_counter(), clock.thread_time()
+    check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
     problem = posed(task, options)
     setting, sign = problem.setting, options.sign
     limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)

@@ -15,6 +15,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, WORD, Kind
 from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.refusals import check_size
 from netsim.analyses.sensitivity.adjoint import reverse
 from netsim.analyses.sensitivity.elements import all_varied
 from netsim.analyses.sensitivity.forward import Forward, forward
@@ -211,6 +212,7 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
     asked = [show_expression(each) for each in options.of]
     saves = [each for each, text in zip(options.of, asked) if text not in measures] or (() if asked else task.saves)
     sample, stop = options.run.sample, options.run.stop
+    check_size(stop, sample, len(select(task.machine, saves, task.plots).entries) * (1 + len(options.to)))
     instants = np.append(np.arange(1, int(stop / sample * (1 + 1e-12)) + 1) * sample, stop) if sample else np.zeros(0)
     done = differentiate(task, options.run, options.to, options.spans, saves, instants)
     kept = requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)

@@ -17,6 +17,8 @@ from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
 WATCHED = "watched "
+BLOCK = 1_000
+"""Global vectors that are held at a time."""
 
 
 def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
@@ -52,12 +54,9 @@ def sampled(
     selection.shown = [name for name in selection.shown if not name.startswith(WATCHED)]
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, reader_of(machine, selection))
-    values, power = _read(machine, reader, vectors(solution, g, shares), len(selection.entries))
-    at_points, flows = (
-        (values, power)
-        if not between
-        else _read(machine, reader, vectors(solution, g, mesh.fractions), values.shape[1])
-    )
+    count = len(selection.entries)
+    values, power = _read_at(solution, g, shares, reader, count)
+    at_points, flows = _read_at(solution, g, mesh.fractions, reader, count) if between else (values, power)
     worked = stop * _integrals(mesh, flows[:, [SUPPLIED, DISSIPATED]], shares)
     energy = np.column_stack([power[:, STORED], worked])
     early = solution.program.setting.early
@@ -81,6 +80,13 @@ def read(machine: Machine, rows: Array, names: Sequence[Name]) -> dict[str, Arra
     add_unseen(machine, selection, names)
     values, _ = _read(machine, observing(machine, reader_of(machine, selection)), rows, len(selection.entries))
     return {name: values[:, j] for j, name in enumerate(selection.entries)}
+
+
+def _read_at(solution: Solution, g: Array, shares: Array, reader: Any, count: int) -> tuple[Array, Array]:
+    """Signals and powers at fractions of the span, from a `BLOCK` of global vectors after the other."""
+    machine, blocks = solution.program.setting.point.machine, range(0, len(shares), BLOCK)
+    found = [_read(machine, reader, vectors(solution, g, shares[k : k + BLOCK]), count) for k in blocks]
+    return np.concatenate([values for values, _ in found]), np.concatenate([powers for _, powers in found])
 
 
 def _read(machine: Machine, reader: Any, rows: Array, count: int) -> tuple[Array, Array]:
