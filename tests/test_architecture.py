@@ -63,7 +63,7 @@ ROOMS = {
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "over_frequency.harmonics "
     "selection over_frequency.figures measures claims rates listing over_frequency.curves "
-    "over_frequency.pictures over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
+    "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
     "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "

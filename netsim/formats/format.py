@@ -23,6 +23,8 @@ AXES = {
     "point": {"units": "1", "long_name": "number of the point along a curve"},
     "row": {"units": "1", "long_name": "number of the row"},
     "case": {"units": "1", "long_name": "number of the case"},
+    "harmonic": {"units": "1", "long_name": "number of the harmonic, 0 the mean"},
+    "multiplier": {"units": "1", "long_name": "number of the multiplier, largest first"},
 }
 ENERGIES = ("energy.stored", "energy.supplied", "energy.dissipated")
 KINETIC = "energy.kinetic"

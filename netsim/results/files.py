@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from netsim.formats.format import ENERGIES, KINETIC, Table, Variable, as_xarray
+from netsim.formats.format import AXES, ENERGIES, KINETIC, Table, Variable, as_xarray
 from netsim.library.formats import format_of, result_suffixes
 from netsim.results.partial.reading import SUFFIX, read_part
 from netsim.results.partial.recording import DISK_FULL, DiskFull
-from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
+from netsim.results.samples import PARAMETER_VALUES, PERIOD, Figure, Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import path_given, refused
 
@@ -78,6 +78,11 @@ def table(samples: Samples) -> Table:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)
     if samples.table is not None:
         return replace(samples.table, attrs=attributes)
+    if samples.beside:
+        coordinates = {n: each for n, each in samples.beside.items() if each.dims == (n,)}
+        columns |= {n: each for n, each in samples.beside.items() if n not in coordinates}
+        own = Variable((axis,), samples.time, AXES[axis])
+        return Table(axis, samples.time, columns, attributes, coordinates={axis: own, **coordinates})
     if samples.pieces is None:
         return Table(axis, samples.time, columns, attributes)
     pieces = samples.pieces
@@ -267,14 +272,15 @@ def samples_in(found: Any) -> list[Samples]:
 
 
 def _run_in(name: str, data: Any) -> Samples:
-    attributes = {key: data.attrs[key] for key in ("parameters", PARAMETER_VALUES) if key in data.attrs}
+    attributes = {key: data.attrs[key] for key in ("parameters", PARAMETER_VALUES, PERIOD) if key in data.attrs}
+    series = {str(n): v for n, v in data.data_vars.items() if v.dims == ("time",)}
     return Samples(
         name,
         data["time"].values,
-        tuple(Signal(str(n), _si(v.attrs.get("units", ""))) for n, v in data.data_vars.items()),
-        np.column_stack([v.values for v in data.data_vars.values()]),
+        tuple(Signal(n, _si(v.attrs.get("units", ""))) for n, v in series.items()),
+        np.column_stack([v.values for v in series.values()]),
         np.zeros((0, 3)),
-        attributes if PARAMETER_VALUES in attributes else {},
+        attributes if {PARAMETER_VALUES, PERIOD} & set(attributes) else {},
         finished=bool(data.attrs.get("finished", True)),
         message=str(data.attrs.get("message", "")),
         figures=_figures_in(data),

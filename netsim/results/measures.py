@@ -18,6 +18,7 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND, plain_name
 from netsim.network.network import Network
 from netsim.results.over_frequency.figures import functions, of_frequency
+from netsim.results.over_frequency.harmonics import distortion, harmonics
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import dimensions_measured
 from netsim.results.series import series_scope, trajectory_of, unit_of
@@ -96,11 +97,13 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
 
 # ------------------------------------------------------------------------------------------- functions of a signal
 
+OF_SIGNAL = {**OVER, "distortion": (distortion, lambda d: NO_DIMENSION)}
+
 
 def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
     if name in ("max", "min") and len(call.arguments) > 1:
         return _of_several(name, call, scope)
-    compute, rule = OVER[name]
+    compute, rule = OF_SIGNAL[name]
     trajectory, dimension = _trajectory(call, record, scope, 1, ("from", "to"))
     return Typed(compute(trajectory), None if dimension is None else rule(dimension))
 
@@ -121,6 +124,15 @@ def _of_several(name: str, call: Call, scope: Scope) -> Typed:
 def _at(record: Record, call: Call, scope: Scope) -> Typed:
     trajectory, dimension = _trajectory(call, record, scope, 2, ())
     return Typed(trajectory.at(_instant(call.arguments[1], record, scope)), dimension)
+
+
+def _harmonic(record: Record, call: Call, scope: Scope) -> Typed:
+    """The amplitude of a harmonic of a signal that is one period long."""
+    trajectory, dimension = _trajectory(call, record, scope, 2, ("from", "to"))
+    number = number_of(call.arguments[1], scope).value
+    if number % 1 or number < 0:
+        raise InputError(Problem("E208", f"the number of a harmonic is whole, this is {number:g}", call.span))
+    return Typed(float(abs(harmonics(trajectory, np.array([number]))[0])), dimension)
 
 
 def _slope(record: Record, call: Call, scope: Scope) -> Typed:
@@ -209,7 +221,7 @@ def _trajectory(
 ) -> tuple[Trajectory, Dimension | None]:
     """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
     if len(call.arguments) != arguments:
-        takes = "one argument, a signal" if arguments == 1 else "a signal and an instant"
+        takes = "one argument, a signal" if arguments == 1 else "a signal and a number"
         raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
     for word, value in call.keywords:
         if word not in words:
@@ -233,8 +245,9 @@ def _trajectory(
 
 
 TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {
-    **{name: partial(_over, name) for name in OVER},
+    **{name: partial(_over, name) for name in OF_SIGNAL},
     "at": _at,
+    "harmonic": _harmonic,
     "slope": _slope,
     "when": _when,
     "period": _period,

@@ -17,10 +17,11 @@ from netsim.results.files import writable, written
 from netsim.results.over_cases import pictures as over_cases
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, scale
 from netsim.results.over_frequency.pictures import drawn
+from netsim.results.over_frequency.spectra import bars
 from netsim.results.over_parameters import characteristics
 from netsim.results.over_parameters import pictures as over_parameters
 from netsim.results.over_parameters.pictures import is_sensitivity
-from netsim.results.samples import Samples
+from netsim.results.samples import PERIOD, Samples
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import path_given
 from netsim.text.expressions.typed import Scope
@@ -105,8 +106,12 @@ def _figure(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | 
     if not over_time and (curve := next(filter(characteristics.is_characteristic, runs), None)):
         return characteristics.drawn(curve, list(plots), parameters, title or _title([curve]))
     if over_time or not any(samples.axis == "frequency" for samples in runs):
-        return _drawn(panels(over_time, plots, parameters), title or _title(over_time))
+        return _drawn(panels(over_time, plots, parameters), title or _title(over_time), any(map(_periodic, over_time)))
     return drawn([samples for samples in runs if samples.axis == "frequency"], plots, parameters, title)
+
+
+def _periodic(samples: Samples) -> bool:
+    return PERIOD in samples.attributes
 
 
 def study_in(runs: Sequence[Samples]) -> Samples | None:
@@ -168,7 +173,7 @@ def _grouped(series: Iterable[tuple[Dimension, Line]]) -> list[Panel]:
 # --------------------------------------------------------------------------------------------------- drawing
 
 
-def _drawn(panels_: Sequence[Panel], title: str) -> Any:
+def _drawn(panels_: Sequence[Panel], title: str, spectra: bool = False) -> Any:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -177,12 +182,17 @@ def _drawn(panels_: Sequence[Panel], title: str) -> Any:
         count = max(1, len(panels_))
         figure = Figure(figsize=(8.0, 0.7 + 2.3 * count), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+        rows = figure.subplots(count, 1 + spectra, sharex="col", squeeze=False)
+        axes = rows[:, 0]
         times = [line.time for panel in panels_ for line in panel.lines]
         factor, unit = scale("s", max((float(t[-1]) for t in times if len(t)), default=1.0))
-        for place, panel in zip(axes, panels_):
-            _panel(place, panel, factor)
+        for row, panel in zip(rows, panels_):
+            scaled = _panel(row[0], panel, factor)
+            if spectra:
+                bars(row[1], panel.lines, *scaled)
         axes[-1].set_xlabel(f"time [{unit}]")
+        if spectra:
+            rows[-1, 1].set_xlabel("harmonic")
         figure.align_ylabels(axes)
         if title:
             figure.suptitle(title, fontsize=10, color="#b3261e")
@@ -197,7 +207,8 @@ def _save(figure: Any, path: Path) -> None:
         figure.savefig(path, **stamp)
 
 
-def _panel(axes: Any, panel: Panel, time_factor: float) -> None:
+def _panel(axes: Any, panel: Panel, time_factor: float) -> tuple[float, str]:
+    """The curves of a panel; factor and unit of its values."""
     values = np.concatenate([line.values for line in panel.lines])
     values = values[np.isfinite(values)]
     largest = float(np.abs(values).max()) if len(values) else 0.0
@@ -219,9 +230,10 @@ def _panel(axes: Any, panel: Panel, time_factor: float) -> None:
     axes.ticklabel_format(axis="y", useOffset=False)
     if len(panel.lines) == 1 and len(panel.lines[0].label) <= 24:
         axes.set_ylabel(f"{panel.lines[0].label} [{unit}]")
-        return
+        return factor, unit
     axes.set_ylabel(f"[{unit}]")
     legend_above(axes)
+    return factor, unit
 
 
 def thinned(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,8 @@ MOST_NAMED = 6
 
 PARAMETER_VALUES = "parameter_values"
 """The attribute of a sensitivity that has the values of its parameters."""
+PERIOD = "period"
+"""The attribute of a periodic state that has its period (s)."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Samples:
     """How many samples there are in the pieces."""
     table: Any = None
     """The whole as a `Table` of several axes, of which these samples are rows (the cases of a sweep)."""
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """Each a `Variable` over another axis than these samples, with these axes (harmonics of a periodic state)."""
     figures: tuple[Figure, ...] = ()
     """What `measure` lines found."""
     broken: tuple[Problem, ...] = ()

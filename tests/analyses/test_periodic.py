@@ -2,58 +2,280 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import netsim
-from netsim.results.over_frequency.harmonics import harmonics
-from netsim.results.series import trajectory_of
-from netsim.results.trajectories import Trajectory
+from netsim.results.files import read, write
+from netsim.text.errors import InputError, SimulationError
 
 DUFFING = """
 use translational
-m1 mass   (a)         m = 1 kg, start x = {x} m, start v = {v} m/s
-s1 spring (a, ground) c = 1 N/m
-d1 damper (a, ground) d = 0.1 N.s/m
-f1 force  (a)         F = 1 N*cos(1.4*time/(1 s)) - 0.04 N/m^3*a.x^3
-run periodic(rtol = 1e-10, warm_up = 0)
+param f = 1
+m1 mass   (a)         m = {m} kg, start x = {x} m, start v = {v} m/s
+s1 spring (a, ground) c = {m} N/m
+d1 damper (a, ground) d = {m}*0.1 N.s/m
+f1 force  (a)         F = {m}*(f*1 N*cos(1.4*time/(1 s)) - 0.04 N/m^3*a.x^3)
 save a.x, a.v
 """
 VAN_DER_POL = """
 use signal
 component oscillator (out y : signal)
   param mu = 1
+  param T : s > 0 = 1 s
   var w : 1
-  der(y)*1 s = w
-  der(w)*1 s = mu*(1 - y^2)*w - y
+  der(y)*T = w
+  der(w)*T = mu*(1 - y^2)*w - y
 end
 v oscillator (y) start y = 2
 save y, v.w
 """
+BUCK = """
+use electrical
+use signal
+supply  voltage        (source, ground) v = 12 V
+top     closing_switch (source, sw, g)  Ron = 10 mOhm, Goff = 1 uS
+bottom  ideal_diode    (ground, sw)     Ron = 10 mOhm, Goff = 1 uS
+coil    inductor       (sw, out)        L = 47 uH, start i = 0 A
+store   capacitor      (out, ground)    C = 100 uF, start v = 0 V
+load    resistor       (out, ground)    R = 2.5 Ohm
+meter   voltage_sensor (out, ground, seen)
+save out.v, coil.i
+"""
+PI = """
+aim       signal_source (wanted)              value = 5
+compare   difference    (wanted, seen, error)
+control   limited_pi    (error, command)      k = 0.02, Ti = 0.2 ms, lower = 0.05, upper = 0.9
+modulator pulse_width   (command, g)          period = 10 us
+"""
+SAMPLED_PI = """
+component digital_pi (in u, out y : signal)
+  param T : s > 0
+  discrete z : 1 = 0.3
+  discrete o : 1 = 0.4
+  when sample(0.3*T, T) : z = pre(z) + 0.004*u; o = min(max(0.02*u + z, 0.05), 0.9)
+  y = o
+end
+aim       signal_source (wanted)              value = 5
+compare   difference    (wanted, seen, error)
+control   digital_pi    (error, command)      T = 20 us
+modulator pulse_width   (command, g)          period = 10 us, first = 3 us
+"""
+RECTIFIER = """
+use electrical
+src voltage   (ac, ground) v = sine(time, amplitude = 10 V, frequency = 50 Hz)
+rs  resistor  (ac, anode)  R = 0.5 Ohm
+d1  diode     (anode, dc)  Is = 1e-12 A, N = 1.05, Rs = 0.05 Ohm, Cj = 30 pF, tt = 1 us
+c1  capacitor (dc, ground) C = 470 uF
+rl  resistor  (dc, ground) R = 220 Ohm
+save dc.v, d1.i
+"""
+DRIVE = """
+use electrical
+use rotational
+use couplings
+use signal
+gate    boolean_pulse  (g)                  period = 1 ms
+supply  voltage        (source, ground)     v = 24 V
+top     closing_switch (source, sw, g)      Ron = 10 mOhm, Goff = 1 uS
+bottom  ideal_diode    (ground, sw)         Ron = 10 mOhm, Goff = 1 uS
+motor   dc_motor       (sw, ground, shaft)  R = 1 Ohm, L = 0.5 mH, k = 0.05 N.m/A
+rotor   inertia        (shaft)              J = 2e-4 kg.m2
+bearing torsion_damper (shaft, ground)      d = 1e-3 N.m.s/rad
+save shaft.w, motor.i
+"""
+BUSHING = """
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+b1 body        (rod)         m = 1 kg, I = diag(0.02, 0.05, 0.06) kg.m2, at = [0, 0, 0] m
+k1 bushing     (ground, rod) at = [0.1, 0, 0] m, c = [3, 4, 5] kN/m, ct = [30, 40, 50] N.m/rad, d = [20, 20, 20] N.s/m, dt = [1, 1, 1] N.m.s/rad
+f  world_force (rod)         at = [0.1, 0.2, 0] m, F = [30*cos(20*time/(1 s)), 20*sin(20*time/(1 s)), 1] N
+save rod.r, rod.w
+"""
+CRANK = """
+use planar
+world gravity = [0, -9.81, 0] m/s2
+let Cx = (0.325 m)
+let Cy = (sqrt(0.039375)*1 m)
+crank   planar_bar          (a)         m = 0.2 kg, at1 = [0, 0] m,   at2 = [0.1, 0] m
+coupler planar_bar          (b)         m = 0.6 kg, at1 = [0.1, 0] m, at2 = [Cx, Cy]
+rocker  planar_bar          (c)         m = 0.4 kg, at1 = [0.3, 0] m, at2 = [Cx, Cy]
+pA      planar_revolute     (ground, a) at = [0, 0] m
+pB      planar_revolute     (a, b)      at = [0.1, 0] m
+pC      planar_revolute     (b, c)      at = [Cx, Cy]
+pD      planar_revolute     (ground, c) at = [0.3, 0] m
+motor   planar_hinge_torque (ground, a) T = 1 N.m + 0.05 N.m.s/rad*(5 rad/s - pA.rate)
+start pA.rate = 6 rad/s
+save pA.q, pA.rate
+"""
 
 
 def found(text, **options):
-    """The samples of the periodic run of a netlist."""
-    model = netsim.load(text + "\n")
-    if options:
-        return model._alone(netsim.text.syntax.Run("periodic", ()), None, None, options)
-    (samples,) = model.samples()
-    return samples
+    return netsim.load(text + "\n").periodic(**options)
 
 
-def amplitudes(samples, name, count=3):
-    axis, fine = trajectory_of(samples.time, {}, samples.trace)
-    return np.abs(harmonics(Trajectory(axis, fine[name]), np.arange(count + 1)))
+def duffing(x=0.0, v=0.0, m=1.0):
+    return DUFFING.format(x=x, v=v, m=m)
 
 
+def multipliers(data):
+    return data["multipliers.real"].values + 1j * data["multipliers.imaginary"].values
+
+
+# ------------------------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize("m", [1.0, 1e-9, 1e6])
 @pytest.mark.parametrize(("x", "v", "first", "third"), [(0, 0, 1.06805621, 7.34988e-4), (5.8, 0.5, 5.86215759, 0.13837189)])
-def test_both_branches_of_duffings_oscillator(x, v, first, third):
-    size = amplitudes(found(DUFFING.format(x=x, v=v)), "a.x")
+def test_both_branches_of_duffings_oscillator(m, x, v, first, third):
+    data = found(duffing(x, v, m), rtol=1e-10, warm_up=0)
+    size = data["amplitude(a.x)"].values
     assert size[1] == pytest.approx(first, abs=1e-8)
-    assert size[3] == pytest.approx(third, abs=5e-9)
-    assert size[[0, 2]] == pytest.approx(0.0, abs=1e-9)
+    assert size[3] == pytest.approx(third, abs=6e-9)
+    assert size[[0, 2, 4]] == pytest.approx(0.0, abs=1e-9)
+    assert data.attrs["distortion.a.x"] == pytest.approx(third / first, rel=2e-3)
+    lost = np.sum((1.4 * size * np.arange(11)) ** 2) / 2 * 0.1 * m
+    assert (data["energy.dissipated"][-1] / data.attrs["period"]).item() == pytest.approx(lost, rel=1e-7)
 
 
-def test_the_period_of_van_der_pols_oscillator():
-    samples = found(VAN_DER_POL, period=6.0, rtol=1e-11)
-    assert samples.attributes["period"] == pytest.approx(6.6632868593231, abs=1e-9)
-    assert samples.attributes["orbit"].splitlines()[1].startswith("stable: disturbances shrink to 0.00086")
-    np.testing.assert_allclose(samples.values[-1], samples.values[0], atol=1e-9)
+def test_an_orbit_between_two_stable_ones_is_unstable():
+    data = found(duffing(-4.6, 1.0), rtol=1e-10, warm_up=0)
+    assert data.attrs["orbit"].splitlines()[1].startswith("unstable: a disturbance of a.")
+    assert 1.1 < data["amplitude(a.x)"].values[1] < 5.8
+    assert multipliers(data)[0].real > 1.0
+    product = np.prod(multipliers(data)).real  # Liouville: the divergence is -0.1/s
+    assert product == pytest.approx(np.exp(-0.1 * 2 * np.pi / 1.4), abs=1e-9)
+
+
+@pytest.mark.parametrize(("stiffness", "force"), [(1.3, 0.0), (1.0, 0.0), (1.0, 1.0), (1.3, 0.3)])
+def test_multipliers_of_mathieus_equation(stiffness, force):
+    """x'' + 0.02 x' + (c + 0.5 cos 2t) x = F sin 2t, at rest and not, stable and not."""
+
+    def right(t, y):
+        return [y[1], -0.02 * y[1] - (stiffness + 0.5 * np.cos(2 * t)) * y[0]]
+
+    columns = [solve_ivp(right, (0, np.pi), start, method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1] for start in np.eye(2)]
+    wanted = np.linalg.eigvals(np.array(columns).T)
+    text = f"""
+    use translational
+    m1 mass   (a)         m = 1 kg
+    s1 spring (a, ground) c = {stiffness} N/m
+    d1 damper (a, ground) d = 0.02 N.s/m
+    f1 force  (a)         F = -(0.5 N/m)*cos(2*time/(1 s))*a.x + {force} N*sin(2*time/(1 s))
+    """
+    data = found(text, rtol=1e-11)
+    assert data.attrs["period"] == pytest.approx(np.pi, rel=1e-15)
+    np.testing.assert_allclose(np.sort(multipliers(data)), np.sort(wanted), atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e6])
+def test_the_period_of_van_der_pols_oscillator(scale):
+    text = VAN_DER_POL.replace("T : s > 0 = 1 s", f"T : s > 0 = {scale} s")
+    data = found(text, period=6.0 * scale, rtol=1e-11)
+    assert data.attrs["period"] == pytest.approx(6.6632868593231 * scale, rel=1e-10)
+    assert data.attrs["orbit"].splitlines()[1].startswith("stable: disturbances shrink to 0.00086")
+    np.testing.assert_allclose(data["y"][-1], data["y"][0], atol=1e-9)
+    assert len(multipliers(data)) == 1
+    divergence = -(data["y"] ** 2 - 1).integrate("time").item() / scale
+    assert multipliers(data)[0].real == pytest.approx(np.exp(divergence), rel=1e-3)
+
+
+# ----------------------------------------------------------------------------------------- ends of long transients
+
+
+@pytest.mark.parametrize(
+    ("text", "period", "periods"),
+    [
+        (duffing(), 2 * np.pi / 1.4, 100),
+        (RECTIFIER, 0.02, 12),
+        (BUCK + "gate boolean_pulse (g) period = 10 us, share = 0.42\n", 1e-5, 1000),
+        (BUCK + PI, 1e-5, 2500),
+        (BUCK + SAMPLED_PI, 2e-5, 1500),
+        (BUSHING, np.pi / 10, 40),
+    ],
+    ids=["duffing", "rectifier", "converter", "pi", "sampled_pi", "bushing"],
+)
+def test_a_long_transient_ends_in_it(text, period, periods):
+    model = netsim.load(text + "\n")
+    data = model.periodic(warm_up=3)
+    assert data.attrs["period"] == pytest.approx(period, rel=1e-12)
+    stop = periods * period
+    long = model.transient(stop=stop, rtol=1e-9, sample=stop)
+    for name in [n for n in long.data_vars if not n.startswith("energy")]:
+        size = np.abs(data[name]).max().item()
+        assert data[name][-1].item() == pytest.approx(long[name][-1].item(), abs=1e-8 * size), name
+        np.testing.assert_allclose(data[name][-1], data[name][0], atol=1e-8 * size if "gate" not in text else 1e-2)
+
+
+def test_another_formulation_returns_to_the_same_state():
+    text = CRANK + "run periodic(period = 0.3 s)\n"
+    model = netsim.load(text)
+    (samples,) = model.samples()
+    period = samples.attributes["period"]
+    assert "goes on in every period: a.phi by 6.28319" in samples.attributes["orbit"]
+    for formulation in ("absolute", "tree"):
+        starts = f"start pA.rate = {float(samples.values[0, 1])!r} rad/s\nstart pA.q = {float(samples.values[0, 0] % (2 * np.pi))!r} rad"
+        other = netsim.load(CRANK.replace("start pA.rate = 6 rad/s", starts))
+        run = other.transient(stop=period, rtol=1e-10, formulation=formulation)
+        assert (run["pA.q"][-1] - run["pA.q"][0]).item() == pytest.approx(2 * np.pi, abs=1e-7)
+        assert run["pA.rate"][-1].item() == pytest.approx(samples.values[0, 1], rel=1e-7)
+
+
+def test_a_drive_turns_on():
+    data = found(DRIVE)
+    advance = data["shaft.w"].integrate("time").item()
+    assert f"goes on in every period: shaft.phi by {advance:.5}" in data.attrs["orbit"]
+    assert len(multipliers(data)) == 2 and multipliers(data)[0].real < 1.0
+
+
+def test_a_multiple_of_the_period_has_the_square_of_the_multipliers():
+    once, twice = (found(duffing(), rtol=1e-10, period=n * 2 * np.pi / 1.4) for n in (1, 2))
+    np.testing.assert_allclose(np.sort(multipliers(twice)), np.sort(multipliers(once) ** 2), atol=1e-8)
+    assert twice["amplitude(a.x)"].values[2] == pytest.approx(once["amplitude(a.x)"].values[1], abs=1e-8)
+    assert twice["amplitude(a.x)"].values[1] == pytest.approx(0.0, abs=1e-8)
+
+
+# ---------------------------------------------------------------------------------------------------- what is refused
+
+
+def test_what_rests_is_a_state_too():
+    data = found(duffing().replace("param f = 1", "param f = 0"))
+    assert data["a.x"].values == pytest.approx(0.0, abs=1e-12)
+    wanted = np.exp(2 * np.pi / 1.4 * (-0.05 + 1j * np.sqrt(1 - 0.05**2)))
+    assert multipliers(data)[0] in (pytest.approx(wanted, abs=1e-7), pytest.approx(wanted.conj(), abs=1e-7))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "words"),
+    [
+        (DUFFING.replace("cos(1.4*time/(1 s))", "time/(1 s)"), {"period": 1.0}, "E448", "f1.F|differs"),
+        (DUFFING.replace("f*1 N*cos(1.4*time/(1 s))", "0 N"), {"period": 6.0}, "E449", "comes to rest"),
+        (DUFFING.replace("f*1 N*cos(1.4*time/(1 s))", "0 N"), {}, "E422", "needs 'period'"),
+        (DUFFING, {"period": 1.0}, "E448", "repeat"),
+        (DUFFING, {"period": -1.0}, "E423", "positive"),
+        (DUFFING, {"warm_up": 0.5}, "E423", "whole number"),
+        (DUFFING, {"stop": 1.0}, "E421", "no option"),
+    ],
+)  # fmt: skip
+def test_what_has_no_periodic_state_is_told(text, options, code, words):
+    with pytest.raises((InputError, SimulationError), match=words) as told:
+        found(text.format(x=1, v=0, m=1), **options)
+    assert told.value.problems[0].code == code
+
+
+def test_an_oscillator_without_losses_has_a_family_of_orbits():
+    text = "use electrical\nc1 capacitor (a, ground) C = 1 uF, start v = 1 V\nl1 inductor (a, ground) L = 1 mH"
+    with pytest.raises(SimulationError, match="not isolated"):
+        found(text, period=0.2e-3)
+
+
+def test_measures_and_pictures_see_a_period(tmp_path):
+    text = "run periodic(rtol = 1e-10)\nmeasure third = harmonic(a.x, 3)\nmeasure share = distortion(a.v)\nplot a.x"
+    model = netsim.load(duffing() + text + "\n")
+    data = model.run()
+    assert data.attrs["measure.third"] == pytest.approx(7.34988e-4, abs=1e-9)
+    assert data.attrs["measure.share"] == pytest.approx(data.attrs["distortion.a.v"], rel=1e-9)
+    for place in ("x.nc", "x.csv"):
+        write(data, tmp_path / place)
+        picture = model.plot(result=read(tmp_path / place))
+        assert len(picture.figure.axes) == (2 if place == "x.nc" else 1)
+    assert read(tmp_path / "x.nc")["amplitude(a.x)"].sizes == {"harmonic": 11}

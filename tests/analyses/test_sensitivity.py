@@ -135,3 +135,13 @@ def test_what_is_wrong_is_told():
         model.analyse("sensitivity", stop=1)
     with pytest.raises(InputError, match=r"E236 no parameter or written start is called 'r1\.r'"):
         model.sensitivity(to=["r1.r"], stop=1)
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_sampler_passes_on_the_derivative_of_a_value_that_stays(before):
+    text = (
+        "use signal\nparam p = 2\nsrc signal_source (u) value = p\nhold sampler (u, held) period = 0.1 s, start held = "
+        f"{before}\nsum integrator (held, y) k = 1 1/s\nsave y\n"
+    )
+    found = load(text).sensitivity(to=["p"], of=["y"], stop="1 s")
+    np.testing.assert_allclose(found["d(y)/d(p)"], found.time, atol=1e-10)

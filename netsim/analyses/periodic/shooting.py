@@ -18,6 +18,7 @@ from netsim.analyses.periodic.states import Directions, States, directions
 from netsim.analyses.sensitivity.forward import Forward, follow, traced
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point, end_of
+from netsim.equations.machine import Machine
 from netsim.initial.initial import resumed_start
 from netsim.results.selection import Selection
 from netsim.simulate.events.events import event_iteration
@@ -34,26 +35,39 @@ LONGER = 0.3
 """The share by which an unknown period changes at most in a step."""
 NOISE = 100.0
 """What the error test leaves of the map, in rtol: steps that shrink no more are accepted below it."""
-ALONE = 1e-10
+ALONE = 1e-8
 """An orbit is not isolated where M - 1 is singular to this share."""
-AT_REST = 1e-7
-"""An orbit whose states move by less than this share of their sizes is none."""
+AT_REST, LITTLE, BRIEF = 1e-7, 1e-3, 0.01
+"""An orbit whose states move by less than the first share of their sizes is none, one that is not found and moves by
+less than the second comes to rest, and so does one of so short a period, beside the one that was asked for."""
+STEPS = 500
+"""Steps of a period at rest: disturbances of it are followed by them."""
+AGAIN = 1e-4
+"""States, in sizes, are the same two periods later that differ by less: the start of an unstable orbit is not exact."""
+TURN, SAME = 2.0 * np.pi, 1e-5
+"""A turn in rad; rates are the same that differ by less than this share of the largest."""
 NOTHING = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Lap:
-    """One period from a point: how far its end is from its start (states, in sizes), the basis of changes at the start
-    and what they become (states, freedom), rates of states at the end, in sizes per period."""
+    """One period from a point: its end, the basis of changes at the start and what they become (states, freedom), rates
+    of states at both ends, in sizes per period.
+
+    still: changes that nothing depends on (freedom, number); ahead: how far the end is from the start along them (a
+    shaft that turns, an integral that grows); turned: whole turns of other angles; miss: how far it is without both."""
 
     start: Point
     period: float
     found: Forward
     end: Array
     along: Directions
-    miss: Array
     image: Array
     rates: Array
+    still: Array
+    ahead: Array
+    turned: Array
+    miss: Array
 
     @property
     def monodromy(self) -> Array:
@@ -63,7 +77,7 @@ class Lap:
     @property
     def distance(self) -> float:
         """The largest difference of a state over the period, in sizes."""
-        return float(np.abs(self.miss).max(initial=0.0))
+        return float(np.abs(self.along.basis @ (self.along.basis.T @ self.miss)).max(initial=0.0))
 
     def swing(self, states: States) -> float:
         """The largest way of a state during the period, in sizes."""
@@ -83,8 +97,33 @@ def lap(start: Point, period: float, options: TransientOptions, selection: Selec
     forward = follow(run, g, varied, events, selection)
     end = states.clock.begun_again(machine, g, end_of(run, 0.0), period)
     scaled = forward.last[:, states.places] / states.sizes
+    basis, image = along.basis, scaled[:-1].T
+    still = _still(machine, along, image, states, period)
     miss = states.between(machine, g, end)
-    return Lap(start, period, forward, end, along, miss, scaled[:-1].T, period * scaled[-1])
+    ahead = basis @ still @ (still.T @ (basis.T @ miss))
+    turned, angles = np.zeros(len(miss)), states.angles
+    turned[angles] = TURN / states.sizes[angles] * np.round((miss - ahead)[angles] * states.sizes[angles] / TURN)
+    return Lap(
+        start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss - ahead - turned
+    )
+
+
+def _rates(machine: Machine) -> Array:
+    """Places in g of the rates of states."""
+    layout = machine.system.layout
+    return np.r_[layout.v : layout.y, layout.history : layout.step_size]
+
+
+def _still(machine: Machine, along: Directions, image: Array, states: States, period: float) -> Array:
+    """Changes, in coordinates of the basis, that stay as they are over a period and change no rate: nothing depends on
+    them."""
+    places, basis = _rates(machine), along.basis
+    _, size, right = np.linalg.svd(basis.T @ image - np.eye(basis.shape[1]))
+    found = right[size <= ALONE * max(1.0, size.max(initial=0.0))].T
+    changed = period * (along.whole @ found)[places] / states.sizes[: len(places), None]
+    _, size, right = np.linalg.svd(changed) if found.size else (None, np.zeros(0), np.eye(0))
+    left = np.append(size, np.zeros(len(right) - len(size))) <= SAME
+    return np.asarray(found @ right[left].T)
 
 
 def moved(lap: Lap, states: States, step: Array) -> Point:
@@ -95,30 +134,27 @@ def moved(lap: Lap, states: States, step: Array) -> Point:
     held = g[numbers] + change[numbers]
     g[layout.x :] += change[layout.x :]
     g[layout.discretes : layout.x] = lap.end[layout.discretes : layout.x]
-    for places in (numbers, numbers + layout.nz):
-        g[places] = held
+    g[numbers] = g[numbers + layout.nz] = held
     return Point(machine, structure, resumed_start(machine, structure, g), 0.0)
 
 
-def step_of(lap: Lap, free: bool) -> tuple[Array, float]:
-    """Newton's step, in coordinates of the basis, and the change of the period; raises `SimulationError` (E449) where
-    no single orbit is near."""
+def step_of(lap: Lap, free: bool) -> tuple[Array, float] | None:
+    """Newton's step, in coordinates of the basis, and the change of the period; None where some changes neither decay
+    nor grow."""
     basis, matrix = lap.along.basis, lap.monodromy - np.eye(lap.along.basis.shape[1])
     right = -basis.T @ lap.miss
+    border = lap.still
     if free:
-        flow = basis.T @ lap.rates
-        matrix = np.block([[matrix, flow[:, None]], [flow[None], np.zeros((1, 1))]])
-        right = np.append(right, 0.0)
+        border = np.column_stack([border, basis.T @ lap.rates])
+    count = border.shape[1]
+    matrix = np.block([[matrix, border], [border.T, np.zeros((count, count))]])
+    right = np.append(right, np.zeros(count))
     sizes = np.linalg.svd(matrix, compute_uv=False)
     if len(sizes) and not sizes[-1] > ALONE * sizes[0]:
-        message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
-        hint = "what stores energy without a loss, or moves along freely, needs a damper or a resistance"
-        raise SimulationError(Problem("E449", message, hint=hint))
+        return None
     step = np.linalg.solve(matrix, right)
-    if not free:
-        return step, 0.0
-    change = lap.period * float(np.clip(step[-1], -LONGER, LONGER))
-    return step[:-1], change
+    change = lap.period * float(np.clip(step[-1], -LONGER, LONGER)) if free else 0.0
+    return step[: basis.shape[1]], change
 
 
 def orbit(
@@ -126,25 +162,68 @@ def orbit(
 ) -> tuple[Lap, int]:
     """The periodic orbit near a point, and how many periods were run; raises `SimulationError` (E447, E449)."""
     here, count, before = lap(start, period, options, selection, states), 1, np.inf
+    found: tuple[Array, float] | None = None
     for _ in range(MOST):
-        if free and here.swing(states) < AT_REST:
-            message = "the network comes to rest: nothing oscillates near this start"
-            hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`)"
-            raise SimulationError(Problem("E449", message, hint=hint))
-        step, change = step_of(here, free)
+        if free and (here.swing(states) < AT_REST or here.period < BRIEF * period):
+            break
+        found = step_of(here, free)
+        if found is None:  # a limit may act: the period goes on to the next one
+            if here.distance <= NOISE * options.rtol:
+                break
+            after = Point(start.machine, start.structure, here.end, 0.0)
+            here, count = lap(after, here.period, options, selection, states), count + 1
+            continue
+        step, change = found
         size = max(float(np.abs(here.along.basis @ step).max(initial=0.0)), abs(change) / here.period)
         if _settled(here) and (
             size <= options.rtol or (size > 0.5 * before and max(size, here.distance) <= NOISE * options.rtol)
         ):
+            _check_turns(here, states)
+            if not options.step and here.swing(states) < AT_REST:  # the error test sees nothing move
+                fine = replace(options, max_step=here.period / STEPS)
+                here, count = lap(here.start, here.period, fine, selection, states), count + 1
             return here, count
         here, tried = _improved(here, step, change, options, selection, states)
         count, before = count + tried, size
+    if free and (here.swing(states) < LITTLE or here.period < BRIEF * period):
+        message = "the network comes to rest: nothing oscillates near this start"
+        hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`)"
+        raise SimulationError(Problem("E449", message, hint=hint))
+    if found is None:
+        message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
+        hint = "what stores energy without a loss, or moves along freely, needs a damper or a resistance"
+        raise SimulationError(Problem("E449", message, hint=hint))
     names = states.names(here.start.machine.system)
     worst = int(np.argmax(np.abs(here.miss)))
     message = f"no periodic state was found in {count} periods: '{names[worst]}' changes most over a period of "
     message += f"{here.period:.6g} s, by {abs(here.miss[worst]) * states.sizes[worst]:.3g} in SI units"
     hint = "begin nearer to it (`warm_up`, `start`), or look for a multiple of the period (subharmonics)"
     raise SimulationError(Problem("E447", message, hint=hint))
+
+
+def check_next(lap: Lap, options: TransientOptions, states: States) -> None:
+    """Raises `SimulationError` (E448) where the period behind an orbit is another one."""
+    duration, machine, g = 2.0 * lap.period, lap.start.machine, lap.start.g
+    twice = replace(options, stop=duration, resumed=True)
+    events = time_events_of(machine, duration)
+    run = traced(machine, lap.start.structure, g.copy(), twice, events, Selection(), NOTHING)
+    end = states.clock.begun_again(machine, g, end_of(run, 0.0), duration)
+    miss = states.between(machine, g, end) - 2.0 * (lap.ahead + lap.turned)
+    if np.abs(miss).max(initial=0.0) > AGAIN:
+        name = states.names(machine.system)[int(np.argmax(np.abs(miss)))]
+        message = f"sources do not repeat after {lap.period:.6g} s: '{name}' differs in the period behind it"
+        hint = "give a `period` after which all sources repeat; what has ended or begun once has none"
+        raise SimulationError(Problem("E448", message, hint=hint))
+
+
+def _check_turns(lap: Lap, states: States) -> None:
+    """Raises `SimulationError` (E449) where angles have advanced by turns that are not the same to the network."""
+    places = _rates(lap.start.machine)
+    begins, ends = (g[places] / states.sizes[: len(places)] for g in (lap.start.g, lap.end))
+    size = np.abs([begins, ends]).max(initial=0.0)
+    if lap.turned.any() and (np.abs(begins - ends) > SAME * size).any():
+        message = f"after {lap.period:.6g} s angles have advanced by whole turns, but forces are not what they were"
+        raise SimulationError(Problem("E449", message, hint="what winds up (a spring) has no periodic state"))
 
 
 def _settled(lap: Lap) -> bool:

@@ -13,6 +13,7 @@ from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.library.component import plain_name
+from netsim.network.network import Instance
 from netsim.simulate.events.events import event_iteration
 from netsim.structure.of_time.switching import (
     NO_FUNCTION_OF_TIME,
@@ -45,18 +46,30 @@ def is_free(machine: Machine, structure: Structure, g: Array, period: float) -> 
     return all(np.ptp(values) <= SAME * np.abs(values).max() for _, values in _values(machine, g, looks))
 
 
-def check_repeats(machine: Machine, g: Array, period: float) -> None:
-    """Raises `InputError` (E448) for a function of time that is not after a period what it was before."""
+def check_repeats(machine: Machine, g: Array, period: float) -> bool:
+    """Raises `InputError` (E448) for an input that is not after a period what it was before. False where something else
+    reads the time and may not repeat (`time - since` does, where `since` is an instant that is held)."""
     looks = period * (np.arange(LOOKS) + 0.31) / LOOKS
     later = dict(_values(machine, g, looks + period))
+    inputs = {f"{i.name}.{name}": _unit(i, name) for p in machine.system.prescribed_inputs for i, name in p.owners}
     for name, values in _values(machine, g, looks):
-        wrong = np.abs(later[name] - values) > SAME * np.abs(values).max()
+        change = later[name] - values
+        if inputs.get(name.partition("[")[0]) == "rad":  # a crank that turns
+            change = change - 2.0 * np.pi * np.round(change / (2.0 * np.pi))
+        wrong = np.abs(change) > SAME * np.abs(values).max()
         if np.count_nonzero(wrong) > 1:  # one may stand on an edge
+            if name.partition("[")[0] not in inputs:
+                return False
             k = int(np.argmax(wrong))
             message = f"'{name}' does not repeat after {period:.6g} s: it is {values[k]:.5g} at t = {looks[k]:.5g} s "
             message += f"and {later[name][k]:.5g} a period later"
             hint = "give a `period` after which all sources repeat; what has ended or begun once has none"
             raise InputError(Problem("E448", message, hint=hint))
+    return True
+
+
+def _unit(instance: Instance, name: str) -> str:
+    return next((q.unit for q in instance.component.definition.inputs if q.name == name), "")
 
 
 def _values(machine: Machine, g: Array, looks: Array) -> Iterator[tuple[str, Array]]:
@@ -68,11 +81,10 @@ def _values(machine: Machine, g: Array, looks: Array) -> Iterator[tuple[str, Arr
     for each in system.prescribed_inputs:
         for (instance, name), numbers in zip(each.owners, each.numbers.T):
             for k, number in enumerate(numbers if each.stage == 1 else ()):
-                suffix = f"[{k + 1}]" if len(numbers) > 1 else ""
-                yield f"{instance.name}.{name}{suffix}", np.array(found)[:, number]
+                yield f"{instance.name}.{name}{f'[{k + 1}]' if k else ''}", np.array(found)[:, number]
     parts = [series for text, expr in _read(machine) for series in of_time(expr, text)]
     for k, series in enumerate(parts):
-        yield f"expression {k + 1} of time", np.array([series(float(t)) for t in looks])
+        yield f"expression {k + 1}", np.array([series(float(t)) for t in looks])
 
 
 def _read(machine: Machine) -> Iterator[tuple[Text, Expr]]:

@@ -1,6 +1,7 @@
 """What becomes of disturbances of an orbit, in words: Floquet multipliers are the eigenvalues of the monodromy
 matrix, and a disturbance is multiplied by them in every period."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,16 @@ from netsim.analyses.periodic.states import States
 Array = np.ndarray
 NEUTRAL = 1e-6
 """A multiplier this near to the unit circle neither decays nor grows."""
+MOVED = 1e-6
+"""Positions that go on by more than this share of their sizes in a period are told."""
 SHOWN, NAMED, SHARE = 6, 3, 0.3
 """Multipliers in a line; states that are named for a growing disturbance, and the share of the largest they have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Floquet:
-    """Multipliers, largest first (of a free oscillation without the 1 that belongs to a shift in time), and the states
-    of each, in sizes."""
+    """Multipliers, largest first, and the states of each, in sizes; without those that are 1 for every network of the
+    kind: of a shift in time, where nothing depends on it, and of positions that nothing depends on."""
 
     multipliers: Array
     shapes: Array
@@ -28,19 +31,25 @@ def floquet(lap: Lap, free: bool) -> Floquet:
     """The multipliers of an orbit."""
     found, vectors = np.linalg.eig(lap.monodromy)
     order = np.argsort(-np.abs(found), kind="stable")
-    if free:
+    for _ in range(lap.still.shape[1] + free):
         order = np.delete(order, np.argmin(np.abs(found[order] - 1.0)))
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
 
 
 def told(found: Floquet, lap: Lap, states: States) -> list[str]:
-    """Stability, and the multipliers."""
+    """What goes on, stability, and the multipliers."""
+    names = states.names(lap.start.machine.system)
+    way = lap.ahead + lap.turned
+    ways = [f"{names[k]} by {way[k] * states.sizes[k]:.6g}" for k in np.flatnonzero(np.abs(way) > MOVED)]
+    return [*([f"goes on in every period: {', '.join(ways)}"] if ways else []), *_stability(found, names)]
+
+
+def _stability(found: Floquet, names: Sequence[str]) -> list[str]:
     if not len(found.multipliers):
         return ["stable: nothing remembers a disturbance"]
     size = abs(found.multipliers[0])
     if size > 1.0 + NEUTRAL:
         parts = np.abs(found.shapes[:, 0])
-        names = states.names(lap.start.machine.system)
         largest = [k for k in np.argsort(-parts, kind="stable")[:NAMED] if parts[k] > SHARE * parts.max()]
         what = ", ".join(dict.fromkeys(names[k] for k in largest))
         words = f"unstable: a disturbance of {what} grows by {size:.4g} in a period{_way(found.multipliers[0])}"

@@ -16,10 +16,12 @@ from netsim.analyses.signals.linear import state_names
 from netsim.core.contract import RTOL
 from netsim.core.variational.charts import into_chart, set_base
 from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import differentiated_sizes
 from netsim.initial.stages import Stages, partials_in, stage_matrix
+from netsim.library.component import is_kinematic
 from netsim.results.selection import Selection
 from netsim.simulate.running import Running
 
@@ -30,11 +32,12 @@ DEPENDENT = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Places in g of positions, velocities, differentiated quantities and held numbers; ordinary sizes of each; what
-    time moves on."""
+    """Places in g of positions, velocities, differentiated quantities and held numbers; ordinary sizes of each; which
+    positions are angles that count turns; what time moves on."""
 
     places: Array
     sizes: Array
+    angles: Array
     clock: Clock
 
     def names(self, system: System) -> list[str]:
@@ -72,7 +75,18 @@ def states_of(run: Running, rows: Array) -> States:
     largest = np.abs(rows[:, numbers]).max(axis=0, initial=0.0)
     places = np.concatenate([np.arange(layout.x, layout.a), contents, numbers])
     sizes = np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
-    return States(places.astype(np.int64), sizes, clock_of(run.machine))
+    return States(places.astype(np.int64), sizes, _angles(run.machine.system), clock_of(run.machine))
+
+
+def _angles(system: System) -> Array:
+    """Positions that are angles, but for the coordinates of charts."""
+    found = list[int]()
+    for node, first in zip(system.network.nodes, system.numbering.first):
+        if is_kinematic(node.domain):
+            units = [quantity.unit for quantity, _ in across_scalars(node.domain)]
+            found += [int(first) + i for i, unit in enumerate(units) if unit == "rad/s"]
+    charts = (np.asarray(system.numbering.rotations, np.int64)[:, None] + np.arange(3)).ravel()
+    return np.setdiff1d(np.array(found, np.int64), charts)
 
 
 def _stages(machine: Machine, structure: Structure) -> Stages:
@@ -101,7 +115,8 @@ def directions(machine: Machine, structure: Structure, g: Array, mode: bytes, st
     nothing = {key: np.zeros_like(value) for key, value in machine.parameters.items()}
     stays = np.zeros((columns.shape[1], layout.size))
     changes = (columns * states.sizes[:, None]).T
-    stays[:, states.places[motion:]] = changes[:, motion:]
+    numbers = states.places[motion:]
+    stays[:, numbers] = stays[:, numbers + layout.nz] = changes[:, motion:]  # as they were before an event, too
     rows, spans = np.repeat(g[None], 4, axis=0), np.zeros(1)
     v = variations(machine, structure, [nothing] * columns.shape[1], stays, Selection(), rows, spans)
     v.run.x[:-1], v.run.v[:-1], v.run.q[:-1] = np.split(changes[:, :motion], [nk, 2 * nk], axis=1)

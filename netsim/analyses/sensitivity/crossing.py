@@ -223,7 +223,7 @@ def _discretes(c: Crossing, flipped: Array, there: Array, total: Array, found: A
     s, v = c.run.events, c.v
     assert s is not None
     n, m = len(s.relations), len(s.relations) + len(s.discretes)
-    taken = (found[n:m] != flipped[s.values]) & (np.abs(found[n:m] - there[s.values]) <= NEAR * np.abs(there[s.values]))
+    taken = np.abs(found[n:m] - there[s.values]) <= NEAR * np.abs(there[s.values])
     for j in range(v.count) if taken.any() else ():
         change = c.change(j, flipped, total[j])[n:m]
         here = np.where(taken, change, v.run.constant[j, s.values])
