@@ -29,7 +29,8 @@ ROOMS = {
     "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
     "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
-    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.sweeps spice.analyses.control "
+    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.harmonics "
+    "spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
@@ -62,7 +63,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "over_frequency.harmonics "
-    "selection over_frequency.figures measures claims rates listing over_frequency.curves "
+    "selection over_frequency.figures measuring.record measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "

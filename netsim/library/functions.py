@@ -32,6 +32,9 @@ OF_RUNS = frozenset(
         "when",
         "period",
         "frequency",
+        "harmonic",
+        "harmonic_phase",
+        "distortion",
     ]
 )
 SPECIAL = (

@@ -13,7 +13,7 @@ from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
-from netsim.results.measures import measured, measured_over_frequency
+from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, signals_measured
 from netsim.text.expressions.from_python import parse_expression
@@ -79,11 +79,14 @@ def signals_judged(network: Network) -> list[Name]:
 
 
 def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
-    """With what `measure` and `assert` say of samples: of runs over time, and of equilibria only where the netlist has
-    no such run."""
+    """With what `measure` and `assert` say of samples: of runs over time, of responses, and of characteristics and
+    equilibria only where the netlist has no run over time."""
     samples = with_claims(machine, samples)
     if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] == "ac":
         figures, broken = measured_over_frequency(machine, samples)
+        return replace(samples, figures=figures, broken=(*samples.broken, *broken))
+    if samples.finished and samples.axis == "point" and not has_runs:
+        figures, broken = measured_over_sweep(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
     if not samples.finished or samples.axis != "time" or (len(samples.time) == 1 and has_runs):
         return samples

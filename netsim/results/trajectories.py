@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.library.component import SECOND
 from netsim.results.series import accumulated, between
 from netsim.text.units import Dimension
 
@@ -105,18 +104,33 @@ def _rms(trajectory: Trajectory) -> float:
     return float(np.sqrt(_mean(Trajectory(trajectory.time, trajectory.series**2))))
 
 
-OVER: dict[str, tuple[Callable[[Trajectory], float], Callable[[Dimension], Dimension]]] = {
-    "max": (lambda c: largest(c)[0], lambda d: d),
-    "min": (lambda c: -largest(negative(c))[0], lambda d: d),
-    "pp": (lambda c: largest(c)[0] + largest(negative(c))[0], lambda d: d),
-    "argmax": (lambda c: largest(c)[1], lambda d: SECOND),
-    "argmin": (lambda c: largest(negative(c))[1], lambda d: SECOND),
-    "mean": (_mean, lambda d: d),
-    "rms": (_rms, lambda d: d),
-    "integral": (_total, lambda d: d * SECOND),
-    "final": (lambda c: float(c.series[-1]), lambda d: d),
+Rule = Callable[[Dimension | None, Dimension | None], Dimension | None]
+
+
+def _same(dimension: Dimension | None, axis: Dimension | None) -> Dimension | None:
+    return dimension
+
+
+def _place(dimension: Dimension | None, axis: Dimension | None) -> Dimension | None:
+    return axis
+
+
+def _area(dimension: Dimension | None, axis: Dimension | None) -> Dimension | None:
+    return None if dimension is None or axis is None else dimension * axis
+
+
+OVER: dict[str, tuple[Callable[[Trajectory], float], Rule]] = {
+    "max": (lambda c: largest(c)[0], _same),
+    "min": (lambda c: -largest(negative(c))[0], _same),
+    "pp": (lambda c: largest(c)[0] + largest(negative(c))[0], _same),
+    "argmax": (lambda c: largest(c)[1], _place),
+    "argmin": (lambda c: largest(negative(c))[1], _place),
+    "mean": (_mean, _same),
+    "rms": (_rms, _same),
+    "integral": (_total, _area),
+    "final": (lambda c: float(c.series[-1]), _same),
 }
-"""Functions of one signal over a span: the number, and its dimension."""
+"""Functions of one signal over a span: the number, and its dimension (from that of the signal and that of the axis)."""
 
 
 def crossings(trajectory: Trajectory, op: str) -> Array:

@@ -156,3 +156,36 @@ save b.v
         closed, u = found["b.v"].values > 0.5, found["src.v"].values
         assert closed[0] != closed[-1]
         assert abs(u[np.argmax(closed != closed[0])] - at) < 0.06
+
+
+def test_measures_over_a_characteristic():
+    """A divider with a diode law of second order, i = (v/V)^2 A: places, extremes and integrals along the sweep, up and down."""
+    text = """
+use electrical
+src voltage (a, ground) v = 0 V
+law square (a, ground)
+component square (p, n : electrical) "current grows with the square"
+  branch p -> n : v, i
+  i = (v/(1 V))^2*1 A
+  source
+end
+measure half = when(law.i > 2 A) "where 2 A flow"
+measure area = integral(law.i, from = 1 V, to = 2 V)
+measure slope2 = slope(law.i, 2 V)
+measure largest = max(law.i)
+measure where_least = argmin(law.i)
+"""
+    for ends in ((0.5, 3.0), (3.0, 0.5)):
+        model = netsim.load(text + f"run sweep_static(over = src.v, from = {ends[0]} V, to = {ends[1]} V, points = 26, folds = jump)\n")
+        found = model.run().attrs
+        assert found["measure.half"] == pytest.approx(np.sqrt(2), abs=1e-9) and found["measure.half.units"] == "V"
+        assert found["measure.area"] == pytest.approx(7 / 3, abs=1e-9) and found["measure.area.units"] == "W"
+        assert found["measure.slope2"] == pytest.approx(4.0, abs=1e-6) and found["measure.largest"] == pytest.approx(9.0)
+        assert found["measure.where_least"] == 0.5
+    (samples,) = netsim.load(
+        text
+        + "run sweep_static(over = src.v, from = 0 V, to = 3 V, family = [law.T0 = [1]])\n".replace(
+            ", family = [law.T0 = [1]]", ", folds = jump, values = [0 V, 1 V]"
+        ).replace("from = 0 V, to = 3 V, ", "")
+    ).samples()
+    assert [problem.code for problem in samples.broken] == ["E513", "E513", "E513"]

@@ -4,7 +4,7 @@ import pytest
 
 import netsim
 from netsim.library.functions import SPECIAL
-from netsim.results.measures import TAKES
+from netsim.results.measuring.record import TAKES
 from netsim.text.errors import InputError
 from netsim.text.expressions.functions import FUNCTIONS
 

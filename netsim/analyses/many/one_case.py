@@ -10,7 +10,8 @@ from netsim.analyses.sensitivity.moved import moved
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
 from netsim.results.claims import judged
-from netsim.results.measures import BROKEN, MISSING
+from netsim.results.measures import BROKEN
+from netsim.results.measuring.record import MISSING
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import NetsimError

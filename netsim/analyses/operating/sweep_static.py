@@ -27,7 +27,7 @@ from netsim.initial.initial import set_differentiated
 from netsim.initial.static.rest import at_rest
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
-from netsim.results.selection import reader_of
+from netsim.results.selection import add_unseen, reader_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.units import parse_unit
 
@@ -98,8 +98,9 @@ def run(task: Task, options: SweepOptions) -> Samples:
     watch = Stopwatch()
     (point,) = points(task, ())
     selection = selected(point.machine, task)
+    unseen, entries = add_unseen(point.machine, selection, task.beside), list(selection.entries)
     values_of, _, signals = shown_signals(point.machine, selection)
-    rows, g = list[list[float]](), point.g.copy()
+    rows, every, g = list[list[float]](), list[Array](), point.g.copy()
     for values in combinations(options.family):
         here, machine = under(task, point.machine, g, values)
         curve = curve_of(here, machine, g, options, values)
@@ -109,7 +110,8 @@ def run(task: Task, options: SweepOptions) -> Samples:
             if not begun:  # the next curve begins where this one did
                 g, begun = at.copy(), True
             set_differentiated(curve.rest.machine, at)
-            rows.append([value, *further, *values_of(read(reader_of(curve.rest.machine, selection), at))])
+            every.append(read(reader_of(curve.rest.machine, selection), at))
+            rows.append([value, *further, *values_of(every[-1])])
     attributes = {
         "analysis": "sweep_static",
         "over": options.over.name,
@@ -119,7 +121,9 @@ def run(task: Task, options: SweepOptions) -> Samples:
     }
     count = np.arange(1.0, len(rows) + 1)
     shown = (options.over, *(member.signal for member in options.family), *signals)
-    return Samples("", count, shown, np.array(rows), np.zeros((0, 3)), attributes, axis="point")
+    columns = dict(zip(entries, np.array(every).T))
+    beside = {name: columns[name] for name in unseen}
+    return Samples("", count, shown, np.array(rows), np.zeros((0, 3)), attributes, axis="point", unseen=beside)
 
 
 def _followed(curve: Curve, options: SweepOptions) -> Iterator[float]:

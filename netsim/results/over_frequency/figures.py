@@ -44,6 +44,16 @@ class Curve:
         return np.exp(spline.solve(level, extrapolate=False)) if len(self.x) > 1 else np.zeros(0)
 
 
+def response_between(frequency: Array, values: Array, wanted: Array) -> Array:
+    """A response at wanted frequencies: by its curve, or (where it is zero somewhere) by straight lines."""
+    try:
+        curve = Curve(frequency, values)
+    except ValueError:
+        return np.asarray(np.interp(wanted, frequency, values.real) + 1j * np.interp(wanted, frequency, values.imag))
+    x = np.log(wanted)
+    return np.asarray(np.exp(curve.gain(x) + 1j * curve.phase(x)))
+
+
 def bandwidth(curve: Curve) -> float:
     """Where the gain falls below 1/sqrt(2) of that at the lowest frequency for the first time."""
     return first(curve.crossings(curve.gain, float(curve.gain(curve.x[0])) + np.log(HALF_POWER)))
@@ -105,7 +115,8 @@ FIGURES: dict[str, tuple[Callable[[Curve], float], Dimension | None]] = {
     "gain_margin": (gain_margin, NO_DIMENSION),
 }
 """Functions of a response: the figure and its dimension (None: that of the response)."""
-NAMES = (*FIGURES, "gain", "phase", "db")
+SERIES = ("gain", "phase", "db", "real", "imag")
+NAMES = (*FIGURES, *SERIES)
 
 
 def calls_in(expr: Any) -> Iterator[Call]:
@@ -119,10 +130,11 @@ def calls_in(expr: Any) -> Iterator[Call]:
 
 
 def functions(frequency: Array) -> dict[str, Callable[[Call, Scope], Typed]]:
-    """gain(x), phase(x), db(x) as series, at a frequency where one is given, and the figures of `FIGURES`."""
+    """gain(x), phase(x), db(x), real(x), imag(x) as series, the first three at a frequency where one is given, and the
+    figures of `FIGURES`."""
     return {
         **{name: partial(_figure, name, frequency) for name in FIGURES},
-        **{name: partial(_series, name, frequency) for name in ("gain", "phase", "db")},
+        **{name: partial(_series, name, frequency) for name in SERIES},
     }
 
 
@@ -137,9 +149,11 @@ def _figure(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
 
 
 def _series(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
-    at = len(call.arguments) == 2
+    at = len(call.arguments) == 2 and name not in ("real", "imag")
     if not at:
         found = _argument(call, scope, 1)
+        if name in ("real", "imag"):
+            return Typed(getattr(np.asarray(found.value, complex), name), found.dimension)
         if name == "phase":
             return Typed(np.unwrap(np.angle(np.asarray(found.value, complex))), RADIAN)
         gain = np.abs(found.value)

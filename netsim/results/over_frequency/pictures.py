@@ -4,8 +4,9 @@
 `phase(x)` (rad, continuous) are series of their own in plots and measures.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,8 @@ def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None
 def _kind(expr: Expr) -> tuple[str, Expr]:
     if isinstance(expr, Call) and expr.function in KINDS and len(expr.arguments) == 1:
         return expr.function, expr.arguments[0]
-    if isinstance(expr, Call) and expr.function in ("db", "phase"):
-        return "plain", expr
+    if isinstance(expr, Call) and expr.function in LABELS:
+        return expr.function, expr
     return "bode", expr
 
 
@@ -113,10 +114,11 @@ def _bode(places: Any, curves: Sequence[Curve]) -> None:
     places[-1].set_xlabel("frequency [Hz]")
 
 
-def _plain(places: Any, curves: Sequence[Curve]) -> None:
+def _plain(places: Any, curves: Sequence[Curve], label: str = "") -> None:
     for k, curve in enumerate(curves):
-        places[0].plot(curve.frequency, curve.values, label=curve.label, **_look(curve, k))
-    _axes(places[0], f"[{pretty(curves[0].unit) if curves[0].unit else '1'}]")
+        shown = np.degrees(curve.values) if curve.unit == "rad" else curve.values
+        places[0].plot(curve.frequency, shown, label=curve.label, **_look(curve, k))
+    _axes(places[0], label or f"[{pretty(curves[0].unit) if curves[0].unit else '1'}]")
     places[0].set_xlabel("frequency [Hz]")
 
 
@@ -160,4 +162,11 @@ def phase(values: Array) -> Array:
     return np.unwrap(np.angle(values), axis=0)
 
 
-_DRAW = {"bode": _bode, "plain": _plain, "nyquist": _nyquist, "nichols": _nichols}
+LABELS = {"db": "gain [dB]", "phase": "phase [°]", "real": "", "imag": ""}
+"""Series of a response on a plain axis, and its words ('' for the unit)."""
+_DRAW: dict[str, Callable[..., None]] = {
+    "bode": _bode,
+    **{name: partial(_plain, label=label) for name, label in LABELS.items()},
+    "nyquist": _nyquist,
+    "nichols": _nichols,
+}

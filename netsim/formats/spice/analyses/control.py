@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from netsim.formats.spice.analyses.harmonics import harmonics
 from netsim.formats.spice.analyses.measures import Figures
 from netsim.formats.spice.analyses.operating import LINES as AT_REST
 from netsim.formats.spice.analyses.operating import at_rest
 from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
 from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
-from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of
+from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of, swept_unit
 from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.circuit import GROUNDS, Circuit
 from netsim.formats.spice.expressions import expression
@@ -19,7 +20,6 @@ from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Sav
 
 LATER = {
     ".disto": "distortion",
-    ".four": "harmonics",
     ".control": "commands of ngspice",
 }  # fmt: skip
 MEASURES = (".measure", ".meas")
@@ -29,6 +29,7 @@ LINES = (
     *AT_REST,
     *MEASURES,
     ".dc",
+    ".four",
     ".step",
     ".tran",
     ".op",
@@ -85,6 +86,8 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     yield steps.of(_transient(card, scope))
                 case ".op":
                     yield steps.of(Run("static", span=card.span()))
+                case ".four":
+                    yield from harmonics(card, scope)
                 case ".tf" | ".sens":
                     yield from _stepped(at_rest(card, scope), card, steps, report)
                 case ".dc":
@@ -102,7 +105,7 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     responses = list(printed(card, scope))
                     signals = list(_signals(card, scope))
                     saved += [*signals, *(signal for signal, _ in responses)]
-                    yield from (plot for _, plot in responses if plot)
+                    yield from (plot for _, plot in responses)
                     if card.word == ".plot" and signals:
                         yield Plot(tuple(signals), span=card.span())
                 case _:
@@ -127,7 +130,7 @@ def _stepped(found: Iterator[Statement], card: Card, steps: Steps, report: Repor
 
 def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
     """`.measure` lines, each of which may read those before it."""
-    figures, report = Figures(scope), scope.circuit.report
+    figures, report = Figures(scope, swept=swept_unit(cards, scope)), scope.circuit.report
     for card in cards:
         if card.word not in MEASURES:
             continue
@@ -135,7 +138,10 @@ def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
             if figure := figures.measure(card):
                 yield figure
             else:
-                report.note(f"'{card.word}' is ignored: it is of another analysis than .tran", card.at(card.tokens[0]))
+                message = (
+                    f"'{card.word}' is ignored: it is of an analysis that is not asked for, or of .op, .noise or .sp"
+                )
+                report.note(message, card.at(card.tokens[0]), hint="with .tran, measures of .dc are left out")
         except InputError as error:
             report.problems += error.problems
 

@@ -1,8 +1,10 @@
-"""`.measure tran` as `measure` lines of the language.
+"""`.measure tran|ac|dc` as `measure` lines of the language.
 
 .meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1
 V) .meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
 .meas tran peak MAX v(a) FROM=1m TO=2m                             ->  measure peak = max(a.v, from = 1 ms, to = 2 ms)
+.meas ac f3 WHEN vdb(a)=-3 FALL=1                                  ->  measure f3 = when(db(a.v) < -3)
+.meas dc vt FIND v(a) WHEN i(v1)=1m                                ->  measure vt = at(a.v, when(v1.i == 1 mA))
 """
 
 import re
@@ -20,13 +22,17 @@ from netsim.text.spelling import new_name
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
 _PIECE = re.compile(
-    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi]\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)",
+    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi](?:db|p|m|r|i)?\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)",
     re.IGNORECASE,
 )
 _OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral",
     "integral": "integral",
          "max_at": "argmax", "min_at": "argmin"}  # fmt: skip
-_RESULTS = {"integral": "{}.s", "argmax": "s", "argmin": "s"}
+_RESULTS = {"integral": "{}.{}", "argmax": "{1}", "argmin": "{1}"}
+AXES = {"tran": ("s", (".tran",)), "ac": ("Hz", (".ac",)), "dc": ("", (".dc",))}
+"""The unit of the axis of an analysis that can be measured, and the lines that ask for it."""
+RESPONSES = {"db": ("db", ""), "p": ("phase", "rad"), "m": ("gain", None), "r": ("real", None), "i": ("imag", None)}
+"""Of `vdb(a)` and so on: the function, and the unit of its value (None: that of the signal)."""
 _WAYS = {"rise": ">", "fall": "<", "cross": "=="}
 _OPTIONS = ("val", "td", "at", "from", "to", *_WAYS)
 _USAGE = (
@@ -41,6 +47,8 @@ class Figures:
 
     scope: Scope
     known: dict[str, tuple[str, str]] = field(default_factory=dict)
+    swept: str = ""
+    """The unit of what `.dc` sweeps."""
 
     @property
     def functions(self) -> Mapping[str, Function]:
@@ -71,14 +79,19 @@ class Figures:
         self.scope.drawn(name, span)
 
     def measure(self, card: Card) -> Measure | None:
-        """The line as a statement, None for one of another analysis. Raises `InputError`."""
+        """The line as a statement, None for one of an analysis that is not measured or not asked for. Raises
+        `InputError`."""
         pieces = [Piece(m.lastgroup or "", m[0], m.start(), m.end()) for m in _PIECE.finditer(card.text)]
         words = [p.text.lower() for p in pieces]
-        if len(pieces) < 4 or words[1] != "tran":
-            if len(pieces) > 1 and words[1] in ("ac", "dc", "op", "sp", "noise"):
-                return None
+        if len(pieces) > 1 and words[1] in ("op", "sp", "noise"):
+            return None
+        if len(pieces) < 4 or words[1] not in AXES:
             raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is not a '.measure' line")
-        value, unit = _Line(card, pieces[3:], self).value()
+        asked = {other.word for other in self.scope.block.control}
+        if not asked & set(AXES[words[1]][1]) or (words[1] == "dc" and ".tran" in asked):
+            return None
+        axis = self.swept if words[1] == "dc" else AXES[words[1]][0]
+        value, unit = _Line(card, pieces[3:], self, axis, words[1] == "ac").value()
         name = new_name(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
         made: Measure = placed(Measure(name, value), card.span())
@@ -96,8 +109,9 @@ def _wrong(card: Card, piece: Piece, message: str) -> InputError:
 class _Line:
     """One pass over the pieces behind the name of a figure."""
 
-    def __init__(self, card: Card, pieces: list[Piece], figures: Figures):
+    def __init__(self, card: Card, pieces: list[Piece], figures: Figures, axis: str, responses: bool):
         self.card, self.pieces, self.figures, self.at = card, pieces, figures, 0
+        self.axis, self.responses = axis, responses
 
     def word(self) -> str:
         """The word at hand, '' where there is none."""
@@ -119,16 +133,16 @@ class _Line:
             before = self.instant("targ")
             if self.go_on().text.lower() != "targ":
                 raise _wrong(self.card, self.pieces[self.at - 1], "TARG is expected here")
-            return Binary("-", self.instant(""), before, span=self.card.span()), "s"
+            return Binary("-", self.instant(""), before, span=self.card.span()), self.axis
         if what == "when":
-            return self.crossing(), "s"
+            return self.crossing(), self.axis
         if what in ("find", "deriv", "derivative"):
             signal, unit = self.signal()
             moment = self.moment()
             return (
                 (self.call("at", signal, moment), unit)
                 if what == "find"
-                else (self.call("slope", signal, moment), f"{unit or '1'}/s")
+                else (self.call("slope", signal, moment), f"{unit or '1'}/{self.axis}" if self.axis else unit)
             )
         if what not in _OVER:
             raise _wrong(self.card, first, f"'{first.text}' is not a measurement")
@@ -136,9 +150,9 @@ class _Line:
         function = _OVER[what]
         span = {w: v for w, v in self.options().items() if w in ("from", "to")}
         result = (
-            _RESULTS.get(function, "{}").format(unit)
+            _RESULTS.get(function, "{}").format(unit, self.axis).strip(".")
             if unit or function in ("argmax", "argmin")
-            else {"integral": "s"}.get(function, "")
+            else {"integral": self.axis}.get(function, "")
         )
         return self.call(function, signal, **span), result
 
@@ -187,7 +201,7 @@ class _Line:
                 self.at += 2
                 found[name] = Unary("-", Number(1.0))
             else:
-                found[name] = self.equal("" if name in _WAYS or name == "val" else "s")[0]
+                found[name] = self.equal("" if name in _WAYS or name == "val" else self.axis)[0]
         return found
 
     def valued(self, start: int, name: str, unit: str) -> Expr | None:
@@ -212,6 +226,8 @@ class _Line:
         piece = self.go_on()
         if piece.text.lower() == "par":
             piece = self.go_on()
+        if self.responses and piece.kind == "probe":
+            return self.response(piece)
         inner = piece.kind == "expression"
         text, start = (piece.text[1:-1], piece.start + 1) if inner else (piece.text, piece.start)
         plain = written(text, unit, self.card.span(start, start + len(text))) if value_of(text) is not None else None
@@ -222,6 +238,16 @@ class _Line:
             case Binary("/", Name() | Binary("-") as probed, Number(1.0, ("V" | "A") as own)):
                 return probed, own
         return (Binary("*", found, Number(1.0, unit), span=found.span), unit) if unit else (found, "")
+
+    def response(self, piece: Piece) -> tuple[Expr, str]:
+        """vdb(a), vp(a), vm(a), vr(a), vi(a), and v(a), which is its real part."""
+        letter, kind = piece.text[0].lower(), piece.text[1 : piece.text.index("(")].lower()
+        function, own = RESPONSES[kind or "r"]
+        text = letter + piece.text[1 + len(kind) :]
+        found = expression(self.card, text, piece.start, self.figures)
+        unit = {"v": "V", "i": "A"}[letter]
+        signal = found.left if isinstance(found, Binary) and found.op == "/" else found
+        return self.call(function, signal), unit if own is None else own
 
     def call(self, function: str, *arguments: Expr, **keywords: Expr) -> Call:
         return Call(function, arguments, tuple(keywords.items()), span=self.card.span())

@@ -15,7 +15,7 @@ from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
-from netsim.text.syntax import Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
+from netsim.text.syntax import Binary, Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
 
 LINES = (".ac", ".noise", ".pz")
 SPACINGS = {"dec": "per_decade", "oct": "per_octave", "lin": "points"}
@@ -26,7 +26,7 @@ USAGE = {
     ".pz": ".pz 1 0 3 0 vol pz",
 }
 PROBE = re.compile(r"v(db|p|m|r|i)\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
-SERIES = {"db": "db", "p": "phase", "m": "gain"}
+SERIES = {"db": "db", "p": "phase", "m": "gain", "r": "real", "i": "imag"}
 
 
 def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
@@ -109,11 +109,12 @@ def _usage(card: Card) -> InputError:
     return InputError(Problem("E131", f"'{card.word}' is written {USAGE[card.word]}", card.span()))
 
 
-def printed(card: Card, scope: Scope) -> Iterator[tuple[Expr, Plot | None]]:
+def printed(card: Card, scope: Scope) -> Iterator[tuple[Expr, Plot]]:
     """The potentials behind vdb(a), vp(a), vm(a), vr(a), vi(a, b), and what is plotted of them."""
     for match in PROBE.finditer(card.text):
         reference = f",{match[3]}" if match[3] else ""
         text = f"v({match[2]}{reference})"
         signal = expression(card, text, match.start(), scope)
-        kind = SERIES.get(match[1].lower())
-        yield signal, Plot((Call(kind, (signal,), span=card.span()),), span=card.span()) if kind else None
+        signal = signal.left if isinstance(signal, Binary) and signal.op == "/" else signal
+        response = Call(SERIES[match[1].lower()], (signal,), span=card.span())
+        yield signal, Plot((response,), span=card.span())

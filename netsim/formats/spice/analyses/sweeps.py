@@ -213,6 +213,17 @@ def characteristics(card: Card, scope: Scope) -> Iterator[Run]:
     yield _curves(first, others, Run("static", span=card.span()))
 
 
+def swept_unit(cards: Sequence[Card], scope: Scope) -> str:
+    """The unit of what the first `.dc` line sweeps."""
+    for card in cards:
+        if card.word == ".dc":
+            try:
+                return named(card, varied(card, scope.block, scope.circuit)[0], scope)[1]
+            except InputError:  # told where the line becomes a run
+                return ""
+    return ""
+
+
 def _curves(first: Binary, others: Sequence[Binary], run: Run) -> Run:
     """Operating points over one quantity, curve after curve of the others."""
     assert isinstance(first.right, Vector)

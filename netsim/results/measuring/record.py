@@ -1,0 +1,318 @@
+"""The signals of a run over its axis, and the functions of them that measures call: extremes, means, crossings, values.
+
+The axis is time, the frequency of a response (netsim.results.over_frequency.figures has further functions of these), or
+what a characteristic is swept over.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from netsim.library.component import SECOND, plain_name
+from netsim.network.network import Network
+from netsim.results.over_frequency.figures import functions, response_between
+from netsim.results.over_frequency.harmonics import distortion, harmonics
+from netsim.results.samples import Trace
+from netsim.results.series import refined, series_scope, trajectory_of, unit_of
+from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
+from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
+from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
+from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number
+from netsim.text.units import NO_DIMENSION, Dimension
+
+Array = np.ndarray
+RADIAN = Dimension(is_angle=True)
+MISSING = "E513"
+SHORTER = 1e-9
+"""By how much, as a share, a run may be shorter than the period whose harmonics are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """The signals of a run, at its samples and between them, with what a netlist's expressions need besides."""
+
+    time: Array
+    values: Mapping[str, Array]
+    dimensions: Mapping[str, Dimension]
+    parameters: Scope
+    network: Network
+    known: dict[str, Typed | NetsimError] = field(default_factory=dict)
+    trace: Trace | None = None
+    axis: Dimension | None = SECOND
+    """The dimension of `time`: that of the frequency, or of what is swept (None while it is not known)."""
+    responses: bool = False
+    """Whether the values are responses over frequency."""
+
+    @cached_property
+    def fine(self) -> "Record":
+        """The same, refined."""
+        return self.within(-np.inf, np.inf)
+
+    def within(self, first: float, last: float) -> "Record":
+        """The same from `first` to `last`, refined."""
+        if self.responses:
+            inside = (self.time > first) & (self.time < last)
+            ends = [max(first, self.time[0])], self.time[inside], [min(last, self.time[-1])]
+            time, values = refined(np.unique(np.concatenate(ends))), dict[str, Array]()
+            values |= {name: response_between(self.time, series, time) for name, series in self.values.items()}
+        else:
+            time, found = trajectory_of(self.time, self.values, self.trace, first, last)
+            values = dict(found)
+        return replace(self, time=time, values=values, trace=None)
+
+    def scope(self) -> Scope:
+        """Signals as series, figures as numbers, and the functions of this module."""
+        plain = series_scope(self.dimensions, self.values, self.time, self.parameters, self.network.top)
+
+        def resolve(name: Name) -> Typed:
+            statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
+            return plain.resolve(name) if statement is None else self.figure(statement)
+
+        over = functions(self.time) if self.responses else {}
+        return Scope(resolve, {**{name: partial(take, self) for name, take in TAKES.items()}, **over})
+
+    def figure(self, statement: Measure) -> Typed:
+        """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
+        has no such thing."""
+        if statement.name not in self.known:
+            self.known[statement.name] = InputError(
+                Problem("E233", f"'{statement.name}' depends on itself", statement.span)
+            )
+            try:
+                self.known[statement.name] = number_of(statement.value, self.scope())
+            except NetsimError as wrong:
+                self.known[statement.name] = wrong
+        found = self.known[statement.name]
+        if isinstance(found, NetsimError):
+            raise found
+        return found
+
+
+def number_of(expr: Expr, scope: Scope) -> Typed:
+    """The value of an expression that must be one number."""
+    found = evaluate(expr, scope)
+    if isinstance(found.value, tuple):
+        message = "a measured value must be one number, this is a vector"
+        raise InputError(Problem("E204", message, expr.span, hint="take a component, or norm()"))
+    if np.ndim(found.value):
+        hint = "take one value of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
+        raise InputError(Problem("E249", "this is a whole trajectory over time, not one number", expr.span, hint=hint))
+    return Typed(float(found.value), found.dimension)
+
+
+# ------------------------------------------------------------------------------------------- functions of a signal
+
+
+def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
+    if name in ("max", "min") and len(call.arguments) > 1:
+        return _of_several(name, call, scope)
+    compute, rule = OVER[name]
+    trajectory, dimension = _trajectory(call, record, scope, 1, ("from", "to"))
+    return Typed(compute(trajectory), rule(dimension, record.axis))
+
+
+def _of_several(name: str, call: Call, scope: Scope) -> Typed:
+    """max(a, b) as everywhere in the language."""
+    values = [evaluate(argument, scope) for argument in call.arguments]
+    dimension: Dimension | None = None
+    for value in values:
+        dimension = same_dimension(Typed(0, dimension), value, call.span, f"{name}() of")
+    choose = np.maximum if name == "max" else np.minimum
+    found = values[0].value
+    for value in values[1:]:
+        found = choose(found, value.value)
+    return Typed(found, dimension)
+
+
+def _at(record: Record, call: Call, scope: Scope) -> Typed:
+    trajectory, dimension = _trajectory(call, record, scope, 2, ())
+    return Typed(trajectory.at(_instant(call.arguments[1], record, scope)), dimension)
+
+
+def _slope(record: Record, call: Call, scope: Scope) -> Typed:
+    """The rate of a signal at an instant: of the parabola through three points around it, an interval apart from one
+    another."""
+    trajectory, dimension = _trajectory(call, record, scope, 2, ())
+    t, span = _instant(call.arguments[1], record, scope), record.fine.time
+    i = int(np.clip(np.searchsorted(span, t), 1, len(span) - 2))
+    h = min(span[i + 1] - span[i], span[i] - span[i - 1]) or trajectory.length * 1e-6
+    middle = float(np.clip(t, span[0] + h, span[-1] - h))
+    before, here, after = (trajectory.at(middle + d) for d in (-h, 0.0, h))
+    rate = (after - before) / (2 * h) + (t - middle) * (after - 2 * here + before) / h**2
+    return Typed(rate, _by(dimension, record.axis, -1))
+
+
+def _instant(expr: Expr, record: Record, scope: Scope) -> float:
+    found = number_of(expr, scope)
+    if record.axis is not None:
+        unit = unit_of(record.axis)
+        words = "an instant is in s, this in" if record.axis == SECOND else f"a place on the axis is in {unit}, this in"
+        same_dimension(Typed(0.0, record.axis), found, expr.span, words)
+    _within(found.value, record, expr.span)
+    return found.value
+
+
+def _within(t: float, record: Record, span: Span) -> None:
+    first, last = record.time[0], record.time[-1]
+    if not first - 1e-9 * abs(last) <= t <= last * (1 + 1e-9):
+        unit = unit_of(record.axis or NO_DIMENSION)
+        here = f"t = {t:g} s" if record.axis == SECOND else f"{t:g} {unit}".rstrip()
+        message = f"{here} is outside the run, which goes from {first:g} {unit} to {last:g} {unit}"
+        raise SimulationError(Problem(MISSING, message, span))
+
+
+# ------------------------------------------------------------------------------------------------- instants
+
+
+def _when(record: Record, call: Call, scope: Scope) -> Typed:
+    """The n-th instant at which a comparison comes true."""
+    allowed = ("n", "from", "to")
+    comparison = call.arguments[0] if len(call.arguments) == 1 else None
+    if not isinstance(comparison, Binary) or comparison.op not in ("<", "<=", ">", ">=", "=="):
+        hint = "such as when(out.v > 0.9 V); == finds crossings in both directions"
+        raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
+    difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
+    trajectory, _ = _trajectory(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
+    n = next((number_of(value, scope).value for word, value in call.keywords if word == "n"), 1)
+    if n % 1:  # nothing is a whole number of infinity
+        raise InputError(Problem("E208", f"n is a whole number, this is {n:g}", call.span))
+    n = int(n)
+    found = crossings(trajectory, comparison.op)
+    if not n or abs(n) > len(found):
+        times = (
+            f"becomes true only {len(found)} time{'s' if len(found) > 1 else ''}"
+            if len(found)
+            else "never becomes true"
+        )
+        begun = {
+            "<": trajectory.series[0] < 0,
+            "<=": trajectory.series[0] <= 0,
+            ">": trajectory.series[0] > 0,
+            ">=": trajectory.series[0] >= 0,
+        }
+        hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
+        message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
+        raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
+    return Typed(float(found[n - 1 if n > 0 else n]), record.axis)
+
+
+def _period(record: Record, call: Call, scope: Scope) -> Typed:
+    """The mean time between rising passages through `level`, half way between the extremes unless told."""
+    trajectory, dimension = _trajectory(call, record, scope, 1, ("level", "from", "to"))
+    given = next((number_of(value, scope) for word, value in call.keywords if word == "level"), None)
+    if given is not None:
+        same_dimension(Typed(0.0, dimension), given, call.span, "the signal and its level are in")
+    level = given.value if given else (largest(trajectory)[0] - largest(negative(trajectory))[0]) / 2
+    found = crossings(Trajectory(trajectory.time, trajectory.series - level), ">")
+    if len(found) < 2:
+        count = f"{len(found)} time{'s' * (len(found) != 1)}"
+        message = f"this signal has no whole period: it rises through {level:.6g} only {count}"
+        raise SimulationError(Problem(MISSING, message, call.span))
+    return Typed(float(found[-1] - found[0]) / (len(found) - 1), SECOND)
+
+
+def _frequency(record: Record, call: Call, scope: Scope) -> Typed:
+    return Typed(1 / _period(record, call, scope).value, NO_DIMENSION / SECOND)
+
+
+def _of_period(
+    record: Record, call: Call, scope: Scope, arguments: int, words: Sequence[str] = ()
+) -> tuple[Trajectory, Dimension | None]:
+    """The signal over one period: the span of `from` and `to`, the whole run, or with `f` the last 1/f of it."""
+    keywords = dict(call.keywords)
+    if "f" in keywords:
+        frequency = number_of(keywords.pop("f"), scope)
+        same_dimension(Typed(0.0, NO_DIMENSION / SECOND), frequency, call.span, "a frequency is in Hz, this in")
+        first, last = float(record.time[0]), float(record.time[-1])
+        period = 1.0 / frequency.value if frequency.value > 0.0 else np.inf
+        if not period <= (last - first) * (1 + SHORTER):
+            message = f"the run from {first:g} s to {last:g} s has no whole period of {frequency.value:g} Hz"
+            raise SimulationError(Problem(MISSING, message, call.span))
+        keywords |= {"from": Number(max(first, last - period), "s"), "to": Number(last, "s")}
+    period_of = replace(call, keywords=tuple(keywords.items()))
+    return _trajectory(period_of, record, scope, arguments, ("from", "to", *words))
+
+
+def _numbered(call: Call, expr: Expr, scope: Scope) -> int:
+    number = number_of(expr, scope).value
+    if number % 1 or number < 0:
+        raise InputError(Problem("E208", f"the number of a harmonic is whole, this is {number:g}", call.span))
+    return int(number)
+
+
+def _harmonic(record: Record, call: Call, scope: Scope) -> Typed:
+    """The amplitude of a harmonic of a signal that is one period long; of the number 0 the mean."""
+    trajectory, dimension = _of_period(record, call, scope, 2)
+    n = _numbered(call, call.arguments[1], scope)
+    found = harmonics(trajectory, np.array([n]))[0]
+    return Typed(float(abs(found) if n else found.real), dimension)
+
+
+def _harmonic_phase(record: Record, call: Call, scope: Scope) -> Typed:
+    """The phase p (rad) of harmonic n, a sin(2 pi n t/T + p)."""
+    trajectory, _ = _of_period(record, call, scope, 2)
+    n = _numbered(call, call.arguments[1], scope)
+    found = harmonics(trajectory, np.array([n]))[0]
+    turns = n * float(trajectory.time[0]) / trajectory.length % 1.0
+    angle = float(np.angle(found)) + np.pi / 2 - 2 * np.pi * turns
+    return Typed(float((angle + np.pi) % (2 * np.pi) - np.pi), RADIAN)
+
+
+def _distortion(record: Record, call: Call, scope: Scope) -> Typed:
+    """The effective value of the harmonics 2 to n over that of the first (without n: of all above the first)."""
+    trajectory, _ = _of_period(record, call, scope, 1, ("n",))
+    last = next((_numbered(call, value, scope) for word, value in call.keywords if word == "n"), 0)
+    if last < 2:
+        return Typed(distortion(trajectory), NO_DIMENSION)
+    sizes = np.abs(harmonics(trajectory, np.arange(1, last + 1)))
+    return Typed(float(np.linalg.norm(sizes[1:]) / sizes[0]) if sizes[0] else float("nan"), NO_DIMENSION)
+
+
+def _by(dimension: Dimension | None, axis: Dimension | None, power: int) -> Dimension | None:
+    if dimension is None or axis is None:
+        return None
+    return dimension * axis if power > 0 else dimension / axis
+
+
+def _trajectory(
+    call: Call, record: Record, scope: Scope, arguments: int, words: Sequence[str]
+) -> tuple[Trajectory, Dimension | None]:
+    """The first argument of a call over the span that `from` and `to` leave, and its dimension."""
+    if len(call.arguments) != arguments:
+        takes = "one argument, a signal" if arguments == 1 else "a signal and a number"
+        raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
+    for word, value in call.keywords:
+        if word not in words:
+            hint = f"its named arguments are {', '.join(words)}" if words else "it has no named arguments"
+            raise InputError(Problem("E207", f"{call.function}() has no argument '{word}'", value.span, hint=hint))
+    ends = {word: _instant(value, record, scope) for word, value in call.keywords if word in ("from", "to")}
+    fine = record.fine
+    if ends and len(fine.time) > 1:
+        first, last = ends.get("from", float(fine.time[0])), ends.get("to", float(fine.time[-1]))
+        if not first < last:
+            unit = unit_of(record.axis or NO_DIMENSION)
+            empty = f"the interval from {first:g} {unit} to {last:g} {unit} is empty"
+            if len(ends) > 1:
+                raise InputError(Problem("E207", empty, call.span))
+            raise SimulationError(Problem(MISSING, empty, call.span))  # an end of it is that of the run
+        fine = record.within(first, last)
+    found = evaluate(call.arguments[0], fine.scope())
+    if isinstance(found.value, tuple):
+        message = f"{call.function}() takes a signal of one number, this is a vector"
+        raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
+    return Trajectory(fine.time, np.broadcast_to(np.asarray(found.value, float), fine.time.shape)), found.dimension
+
+
+TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {
+    **{name: partial(_over, name) for name in OVER},
+    "at": _at,
+    "slope": _slope,
+    "when": _when,
+    "period": _period,
+    "frequency": _frequency,
+    "harmonic": _harmonic,
+    "harmonic_phase": _harmonic_phase,
+    "distortion": _distortion,
+}
