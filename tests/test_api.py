@@ -284,3 +284,12 @@ def test_a_check_reads_other_netlists_and_runs_none(tmp_path, monkeypatch):
     (tmp_path / "first.net").unlink()
     (problem,) = netsim.load(tmp_path / "second.net").check()
     assert problem.code == "E100" and "first.net" in problem.message
+
+
+def test_progress_of_a_run_tells_of_the_netlists_that_it_waits_for(tmp_path):
+    (tmp_path / "first.net").write_text("use translational\ns force (a) F = 1 N\nm mass (a) m = 1 kg\nsave a.x\nrun transient(stop = 3 s)\n")
+    text = 'use translational\nd displacement (p, ground) s = table("first.net", a.x)\nm mass (p) m = 1 kg\nsave p.x\nrun transient(stop = 1 s)\n'
+    (tmp_path / "second.net").write_text(text)
+    ends: list[float] = []
+    netsim.load(tmp_path / "second.net").run(progress=lambda share, time, steps: ends.append(time) if share == 1.0 else None)
+    assert ends == [3.0, 1.0]

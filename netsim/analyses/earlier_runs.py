@@ -10,6 +10,7 @@ from netsim.equations.system import System
 from netsim.network.bindings import TableCall, lift
 from netsim.network.network import Network
 from netsim.network.values import Values, parameter_names
+from netsim.results.progress import present
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.roots import within
@@ -62,7 +63,8 @@ def other_run(
         known = set(parameter_names(other.network))
         own = {n: v for n, v in overrides.items() if n in known}
         wanted = [c.signal for c in calls if c.run == path]
-        last = replace(other, overrides=own, shared={"rated": wanted, "others": others}).samples()[-1]
+        other = replace(other, overrides=own, shared={"rated": wanted, "others": others})
+        last = other.samples(progress=present())[-1]
         if not last.finished:
             message = f"the run of '{Path(path).name}' did not finish: {last.message}"
             raise InputError(Problem("E247", message, call.call.span))

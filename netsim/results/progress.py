@@ -5,6 +5,7 @@ import sys
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
@@ -14,6 +15,21 @@ Report = Callable[[float, float | str, int], None]
 """(how far, 0 to 1; the time in s, or what is counted; steps, or how many of these)"""
 EVERY = 0.2
 """Seconds between two looks at a line in a notebook."""
+_present: ContextVar[Report | None] = ContextVar("present", default=None)
+
+
+def present() -> Report | None:
+    """Who is told inside the innermost `watched` or `progress_on`: runs that another run waits for tell it too."""
+    return _present.get()
+
+
+@contextmanager
+def _told(report: Report | None) -> Iterator[Report | None]:
+    token = _present.set(report)
+    try:
+        yield report
+    finally:
+        _present.reset(token)
 
 
 @dataclass(frozen=True)
@@ -58,7 +74,8 @@ def progress_on(stream: TextIO) -> Iterator[Report | None]:
 
         translating.append(tell)
         try:
-            yield _reporter(bar, first)
+            with _told(_reporter(bar, first)) as report:
+                yield report
         finally:
             translating.remove(tell)
 
@@ -90,7 +107,8 @@ def watched(progress: Report | None) -> Iterator[Report | None]:
     function_given("progress", progress)
     shell = sys.modules["IPython"].get_ipython() if progress is None and "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
-        yield progress
+        with _told(progress):
+            yield progress
         return
     from IPython.display import HTML, display
 
@@ -99,7 +117,8 @@ def watched(progress: Report | None) -> Iterator[Report | None]:
 
     line = display(shown(""), display_id=True)
     try:
-        yield _teller(lambda text: line.update(shown(text)))
+        with _told(_teller(lambda text: line.update(shown(text)))) as report:
+            yield report
     finally:
         line.update(HTML(""))
 
