@@ -96,11 +96,11 @@ def without(name):
     return lambda folder: (folder / "a.csv.part" / name).unlink()
 
 
-def damaged(name):
+def damaged(name, share=0.5):
     def edit(folder):
         path = folder / "a.csv.part" / name
         content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
+        content[int(share * len(content))] ^= 1
         path.write_bytes(bytes(content))
 
     return edit
@@ -134,6 +134,8 @@ CHANGES = {
     "a trace that is missing": (without("2.trace"), [], "'a.csv.part/2.trace' is shorter than its state says"),
     "a state that is cut": (cut("2.state", -1), [], "'a.csv.part/2.state' cannot be read: it is damaged"),
     "a state that is empty": (cut("2.state", 0), [], "cannot be read: it is no state of a run"),
+    "rows with a turned bit": (damaged("2.rows", 0.1), [], "'a.csv.part/2.rows' is damaged: its checksum"),
+    "a trace with a turned bit": (damaged("2.trace", 0.1), [], "'a.csv.part/2.trace' is damaged: its checksum"),
     "a state that is damaged": (damaged("2.state"), [], "cannot be read: it is damaged"),
 }
 

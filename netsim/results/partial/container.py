@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-HEAD = b"netsim state 1\n"
+HEAD = b"netsim state 2\n"
 LENGTH = 8
 """Bytes of the length of the description."""
 DIGEST = 32

@@ -167,10 +167,12 @@ class Log:
             raise self.refusal(f"'{path}' cannot be read: {wrong}") from None
         if differs := difference(tree["identity"], self.identity):
             raise self.refusal(f"'{path}' is of a run {differs}")
-        for each, count in zip((self.rows, self.trace), tree["rows"]):
+        for each, count, checksum in zip((self.rows, self.trace), tree["rows"], tree["sums"]):
             if each.count < count:
                 raise self.refusal(f"'{each.path}' is shorter than its state says")
             each.shorten(count)
+            if each.sum != checksum:
+                raise self.refusal(f"'{each.path}' is damaged: its checksum is not the one that its state says")
         self.is_begun = True
         return tree["state"]
 
@@ -198,7 +200,13 @@ class Log:
     def save(self, state: Any) -> None:
         """Write a state that goes with all rows that are written; raises `DiskFull` where the disk takes no
         more."""
-        tree = {"identity": self.identity, "rows": [self.rows.count, self.trace.count], "state": state}
+        files = self.rows, self.trace
+        tree = {
+            "identity": self.identity,
+            "rows": [each.count for each in files],
+            "sums": [each.sum for each in files],
+            "state": state,
+        }
         try:
             write_tree(self._path("state"), tree)
         except OSError as wrong:

@@ -4,6 +4,7 @@ A row is `width` float64 in the order of the machine. What a full disk or a kill
 """
 
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,12 @@ CHUNK = 1 << 20
 
 
 class Rows:
-    """The rows of a file, `count` of them. Opening takes what is there; `begin` starts anew."""
+    """The rows of a file, `count` of them. Opening takes what is there; `shorten` starts anew, or goes on from fewer.
+
+    sum: CRC-32 of the rows that were added since, and of those that `shorten` kept."""
 
     def __init__(self, path: Path, width: int):
-        self.path, self.width = path, width
+        self.path, self.width, self.sum = path, width, 0
         size = path.stat().st_size if path.is_file() else 0
         self.count = size // (8 * width)
 
@@ -38,7 +41,7 @@ class Rows:
             except OSError:
                 stream.truncate(self.size)
                 raise
-        self.count += len(rows)
+        self.count, self.sum = self.count + len(rows), zlib.crc32(block, self.sum)
 
     @property
     def size(self) -> int:
@@ -49,7 +52,9 @@ class Rows:
         """Keep the first rows alone."""
         if self.path.is_file():
             os.truncate(self.path, 8 * self.width * count)
-        self.count = count
+        self.count, self.sum = count, 0
+        for chunk in self.chunks():
+            self.sum = zlib.crc32(chunk.tobytes(), self.sum)
 
     def read(self, first: int, last: int) -> Array:
         """Rows first .. last - 1."""
