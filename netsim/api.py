@@ -17,6 +17,7 @@ from netsim.analyses.many.studies import Studies
 from netsim.analyses.refusals import refuse_signals
 from netsim.analyses.signals.linear import models_at
 from netsim.analyses.transient import stepped, stepped_options
+from netsim.analyses.variants import Variants
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
@@ -248,7 +249,8 @@ class Model(Studies):
             return self.with_overrides(values)._task(save, progress, beside, rated, done)
 
         given = self.network, self.values, build, earlier, self._rewired, under
-        return Task(*given, self._saves(save), self._plots(), progress, beside, rated, recording)
+        asked = self._saves(save), self._plots(), progress, beside, rated, recording
+        return Task(*given, *asked, None if done else self.shared.setdefault("variants", Variants(self.network)))
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""
@@ -338,10 +340,8 @@ class Model(Studies):
 
     def _read_later(self, name: str) -> list[Name]:
         """Signals of the run `name` that tables of other runs read."""
-        own = [
-            call.signal for call in table_calls(self.system, self.values) if name and call.run == name and call.signal
-        ]
-        return own + self.shared.get("rated", [])
+        calls = table_calls(self.system, self.values) if name else ()
+        return [call.signal for call in calls if call.run == name and call.signal] + self.shared.get("rated", [])
 
     def _earlier(self, call: Any, name: str, done: Sequence[Samples]) -> Any:
         """What a table over a run of this netlist, or of another one, shows: time, value and two rates; None where the

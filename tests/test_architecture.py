@@ -39,7 +39,8 @@ ROOMS = {
     "linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
     "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
-    "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants methods.tableaux methods.explicit "
+    "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants "
+    "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.meanings "
@@ -51,7 +52,7 @@ ROOMS = {
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages consistent.newton fixed assembly "
     "diagnosis.changes diagnosis.operating_point "
     "initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
-    "reactions.left_out singular_configuration consistent.calls consistent.plan recovery differentiated flat_plan "
+    "reactions.left_out singular_configuration consistent.calls consistent.plan consistent.compiled_start recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
@@ -67,9 +68,10 @@ ROOMS = {
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
-    "events.passing failing keeping retreat stored.run_state adaptive stored.recorder "
+    "events.passing failing keeping variants retreat stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static transient "
+    "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static "
+    "begun variants transient "
     "signals.points signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "

@@ -58,6 +58,7 @@ class Task:
     beside: Sequence[Name] = ()
     rated: Sequence[Name] = ()
     recording: Recording | None = None
+    variants: Any = None
 
     @cached_property
     def _built(self) -> tuple[Machine, Structure]:

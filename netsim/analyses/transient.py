@@ -8,39 +8,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.begun import Asked, Begun, begun_run
 from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
-from netsim.analyses.long_runs import on_disk, recorder_of, seen, windowed
+from netsim.analyses.long_runs import on_disk, recorder_of, seen
+from netsim.analyses.variants import Template, Wanted, begun_anew
 from netsim.core.contract import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.core.newton import set_time
 from netsim.core.states import place
-from netsim.equations.history import check_step
 from netsim.equations.machine import Machine, build_machine
-from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.initial.initial import Change, Structure
 from netsim.initial.reactions.axes import locked
 from netsim.initial.reactions.left_out import not_held
 from netsim.initial.reactions.left_out import told as told_parted
 from netsim.initial.reactions.redundancy import describe, solvable, without
-from netsim.multibody.superelements import check_names, parts_of
-from netsim.network.lets import signals_in
+from netsim.multibody.superelements import check_names
 from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.progress import Report
-from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.samples import Samples, Trace
-from netsim.results.selection import Selection, add_unseen, reader_of, select, signals_measured
-from netsim.results.series import integrals_in
-from netsim.simulate.adaptive import Recorder, Running, begin_adaptive, integrate_adaptive
+from netsim.results.selection import Selection
+from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
-from netsim.simulate.events.events import has_events
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
-from netsim.simulate.methods import METHODS
 from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
-from netsim.simulate.setup.beginning import begun, listed, told
-from netsim.simulate.setup.choice import formulated, observing
+from netsim.simulate.setup.beginning import begun as begun_start
+from netsim.simulate.setup.beginning import listed, told
+from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
-from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Expr, Name, Run
 
@@ -93,41 +89,31 @@ def transient(
     A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
-    began, cpu = clock.perf_counter(), clock.thread_time()
-    at = _placed(machine, structure, options, origin)
-    machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
-    selection = select(machine, saves, plots)
-    own = np.array(own_unknowns(machine, rated) if options.recovers else [], np.int64)
-    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
-        structure = with_coordinates(machine.system, structure, own)
-        g = resumed_start(machine, structure, g)
-    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
-    rates = add_rates(machine, selection, rated, exact)
-    unseen = add_unseen(machine, selection, beside)
-    reader = observing(machine, reader_of(machine, selection))
-    formula = options.plain and not (has_events(machine) or len(machine.problem.buffer.length) or len(time_events))
-    options, followed = replace(options, formula=formula), Selection()
-    measured = [*signals_measured(machine.system.network), *_integrated([*saves, *plots], machine)]
-    traced = add_unseen(machine, followed, [] if formula else measured)
-    tracer = reader_of(machine, followed)
-    tracer = observing(machine, tracer) if traced else tracer
-    options = windowed(options, len(selection.entries), recording, bool(measured or rated))
-    recorder = recorder_of(recording, machine, options, g, selection, followed)
-    run = begin_adaptive(machine, structure, options, g, reader, time_events, tracer)
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(saves, plots, rated, beside)
+    return _finished(begun_run(machine, structure, options, asked, origin, recording), progress, recording, began)
+
+
+def _finished(
+    begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]
+) -> Samples:
+    """The run, integrated: its samples and what is to be said of them."""
+    at, run, selection, followed = begun.at, begun.run, begun.selection, begun.followed
+    recorder = recorder_of(recording, run.machine, run.options, begun.start, selection, followed)
     loop = clock.thread_time()
     failure, message = _ended(run, progress, recorder)
     ending = _Ending(
-        failure, message, clock.perf_counter() - began, clock.thread_time() - cpu, clock.thread_time() - loop
+        failure, message, clock.perf_counter() - began[0], clock.thread_time() - began[1], clock.thread_time() - loop
     )
-    trace = _trace(run, list(followed.entries)) if traced else None
-    samples = _samples(run, selection, rates, structure, at.changes, ending, at.coordinates, trace)
+    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    samples = _samples(run, selection, begun.rates, begun.structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
     warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
     if samples.finished and not broken:
         warnings = (*warnings, *_locked(at.absolute, at.point))
-    also = seen(selection, unseen, run.sampled[1])
+    also = seen(selection, begun.unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
-    return on_disk(samples, run, selection, unseen, recorder) if recorder and run.flushed else samples
+    return on_disk(samples, run, selection, begun.unseen, recorder) if recorder and run.flushed else samples
 
 
 def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> tuple[Problem | None, str]:
@@ -147,33 +133,6 @@ def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> 
     return failure, failure.message if failure else ""
 
 
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """A machine at its start, in the coordinates of its run and (`absolute`, `point`) in those of all bodies; time
-    events, what the start changed, and which coordinates were chosen."""
-
-    machine: Machine
-    structure: Structure
-    g: Array
-    absolute: Machine
-    point: Array
-    time_events: Array
-    changes: Sequence[Change]
-    coordinates: str
-
-
-def _placed(machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None) -> _Placed:
-    check_step(machine.system, machine.problem.buffer, options.step)
-    absolute, structure, g, changes = begun(machine, structure, options.start, origin)
-    point = g.copy()
-    # steps that no time event cuts
-    whole = options.plain and not has_events(absolute) and METHODS[options.method].order == 1
-    time_events = np.zeros(0) if whole else time_events_of(absolute, options.stop)
-    machine, structure, g, coordinates = formulated(absolute, structure, g, options.formulation)
-    machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
-    return _Placed(machine, structure, g, absolute, point, time_events, changes, coordinates)
-
-
 def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Simulator":
     """The run of a task, to be stepped from Python, with parameters that are its inputs (netsim.simulate.stepped).
 
@@ -190,12 +149,12 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
             system, structure = solvable(system, known.values, absent)
         machine = build_machine(system, known.values, task.earlier)
     options = replace(options, sample=options.stop, every=1, jumping=bool(inputs))
-    at = _placed(machine, structure, options)
-    selection = select(at.machine, task.saves, task.plots)
-    add_unseen(at.machine, selection, task.beside)
-    reader = observing(at.machine, reader_of(at.machine, selection))
-    run = begin_adaptive(at.machine, at.structure, options, at.g, reader, at.time_events)
-    return Simulator(begin(run, at.absolute, known, at.time_events), list(selection.entries), selection.expressions)
+    asked = Asked(task.saves, task.plots, (), task.beside, traced=False)
+    wanted = Wanted(machine, structure, options, asked, None)
+    begun = (None if inputs else _anew(task, wanted)[0]) or begun_run(machine, structure, options, asked)
+    at, selection = begun.at, begun.selection
+    going = begin(begun.run, at.absolute, known, at.time_events)
+    return Simulator(going, list(selection.entries), selection.expressions)
 
 
 def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,13 +190,6 @@ def _stands(run: Running) -> Array:
     set_time(problem, g, run.now)
     place(problem, g, state)
     return g
-
-
-def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
-    """The signals that running integrals read."""
-    return [
-        name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
-    ]
 
 
 def _trace(run: Running, names: Sequence[str]) -> Trace:
@@ -303,7 +255,7 @@ def transient_options(options: Mapping[str, Any], line: Line, name: str = "trans
 
 def _notes(task: Task, options: TransientOptions) -> list[Problem]:
     """What the run moves to begin; raises what makes it impossible."""
-    machine, _, g, changes = begun(task.machine, task.structure, options.start)
+    machine, _, g, changes = begun_start(task.machine, task.structure, options.start)
     moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
     notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
     notes += [Problem("N402", c.text) for c in changes if c.kind == "far"]
@@ -317,6 +269,30 @@ def _locked(machine: Machine, g: Array) -> list[Problem]:
 
 
 def _run(task: Task, options: TransientOptions) -> Samples:
+    if task.rated:
+        return _alone(task, options)
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(task.saves, task.plots, (), task.beside)
+    wanted = Wanted(task.machine, task.structure, options, asked, task.recording)
+    begun, template = _anew(task, wanted)
+    samples = _finished(begun, task.progress, task.recording, began) if begun else _alone(task, options)
+    if template is not None:
+        task.variants.given_back(wanted, template)
+    return samples
+
+
+def _anew(task: Task, wanted: Wanted) -> tuple[Begun | None, Template | None]:
+    """A run that begins in the arrays of another one, and the template that has them; None where it has to begin by
+    itself."""
+    template = task.variants.taken(wanted) if task.variants else None
+    if template is None:
+        return None, None
+    machine, goals = wanted.machine, targets(wanted.machine, task.values)
+    return begun_anew(template, task.values, machine.parameters, goals, wanted.recording), template
+
+
+def _alone(task: Task, options: TransientOptions) -> Samples:
+    """A run that begins by itself."""
     return transient(
         task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside,
         recording=task.recording,

@@ -149,6 +149,26 @@ def stage_jacobian(
     g."""
     from scipy.sparse import csc_matrix
 
+    o = stages.offsets
+    at, of, triples = stage_triples(stages, k, equations, variables, freed)
+    i, j, v = [at], [of], [values[triples]]
+    column_of = np.full(stages.signature.size + 1, -1)
+    column_of[variables] = np.arange(len(variables))
+    for r, row in enumerate(rows):
+        coefficients = row.linearise(stages.machine, g)[1]
+        known = (column_of[row.variables] >= 0) & (row.orders == o.d[row.variables] + k)
+        i = [*i, np.full(known.sum(), len(equations) + r)]
+        j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
+    shape = (len(equations) + len(rows), len(variables) + len(freed))
+    return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
+
+
+def stage_triples(
+    stages: Stages, k: int, equations: Array, variables: Array, freed: Sequence[int]
+) -> tuple[Array, Array, Array]:
+    """Rows and columns of a stage's matrix and the triples of the signature whose derivatives stand there: those of
+    highest order, then, in columns behind the variables, the rates of `freed` differentiated quantities wherever they
+    enter."""
     s, o = stages.signature, stages.offsets
     row_of, column_of = np.full(s.size + 1, -1), np.full(s.size + 1, -1)
     row_of[equations], column_of[variables] = np.arange(len(equations)), np.arange(len(variables))
@@ -159,17 +179,14 @@ def stage_jacobian(
         & (row_of[s.equation] >= 0)
         & (column_of[s.variable] >= 0)
     )
-    i, j, v = [row_of[s.equation[top]]], [column_of[s.variable[top]]], [values[top]]
-    for f, quantity in enumerate(freed):  # the rate of a freed differentiated quantity, wherever it enters
-        at = s.kept & (s.variable == quantity) & (s.order == 1) & (row_of[s.equation] >= 0)
-        i, j, v = [*i, row_of[s.equation[at]]], [*j, np.full(at.sum(), len(variables) + f)], [*v, values[at]]
-    for r, row in enumerate(rows):
-        coefficients = row.linearise(stages.machine, g)[1]
-        known = (column_of[row.variables] >= 0) & (row.orders == o.d[row.variables] + k)
-        i = [*i, np.full(known.sum(), len(equations) + r)]
-        j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
-    shape = (len(equations) + len(rows), len(variables) + len(freed))
-    return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
+    found = [np.flatnonzero(top)]
+    columns = [column_of[s.variable[found[0]]]]
+    for f, quantity in enumerate(freed):
+        at = np.flatnonzero(s.kept & (s.variable == quantity) & (s.order == 1) & (row_of[s.equation] >= 0))
+        found.append(at)
+        columns.append(np.full(len(at), len(variables) + f))
+    triples = np.concatenate(found)
+    return row_of[s.equation[triples]], np.concatenate(columns), triples
 
 
 def masses(stages: Stages, column_of: Array) -> Array:

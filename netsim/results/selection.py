@@ -251,12 +251,13 @@ def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) 
 @dataclass(frozen=True, eq=False)
 class Reader:
     """The compiled side of a selection: a call table of readings, places in [g | readings], and what keeps them
-    alive."""
+    alive; `lent`: parameters that were copied from those of a batch, (array, batch, positions)."""
 
     table: Array
     places: Array
     size: int
     calls: list[KernelCall]
+    lent: list[tuple[Array, int, Array]] = field(default_factory=list)
 
     def reads(self, first: int, end: int) -> Array:
         """The places in g from `first` to `end` that are read (in no order, some repeatedly)."""
@@ -274,6 +275,7 @@ def reader_of(machine: Machine, selection: Selection) -> Reader:
             batches[id(entry.batch)] = entry.batch
             wanted.setdefault(id(entry.batch), {}).setdefault(entry.position, []).append(entry.reading)
     calls: list[KernelCall] = []
+    lent: list[tuple[Array, int, Array]] = []
     place: dict[tuple[int, int, tuple[str, int, int]], int] = {}
     size = 0
     for key, positions in wanted.items():
@@ -288,13 +290,14 @@ def reader_of(machine: Machine, selection: Selection) -> Reader:
         size += scatter.size
         gather = np.ascontiguousarray(system.gather(batch, kernel)[:, members].ravel())
         parameters = np.ascontiguousarray(machine.parameters[key][:, members])
+        lent.append((parameters, key, members))
         calls.append(KernelCall(kernel.program, n, gather, parameters, scatter.ravel().astype(np.int32)))
     g_size = system.layout.size
     places = [
         e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading]
         for e in selection.entries.values()
     ]
-    return Reader(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls)
+    return Reader(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls, lent)
 
 
 def signals_measured(network: Network) -> list[Name]:

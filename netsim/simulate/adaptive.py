@@ -46,6 +46,7 @@ from netsim.simulate.setup.run_arrays import (
     first_trial,
 )
 from netsim.simulate.setup.sizes import set_rounding
+from netsim.simulate.variants import round_sizes
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
@@ -270,11 +271,8 @@ def attempts(run: Running, most: int) -> int:
         run.machine.struct,
         map(run.struct, ("trial", "control", "plan", "factor")),
     )
-    return int(
-        advance(
-            run.arrays.address, problem, factor, trial, control, plan, run.struct("sampler"), run.watch, most
-        )
-    )  # fmt: skip
+    sampling, watch = run.struct("sampler"), run.watch
+    return int(advance(run.arrays.address, problem, factor, trial, control, plan, sampling, watch, most))
 
 
 def _tried(run: Running) -> int:
@@ -291,7 +289,7 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
     looking = not run.options.formula
     if status not in (FULL, EVENT):
         if looking:
-            set_rounding(run.machine, run.trial, float(run.control.numbers[SIZE]), run.now)
+            round_sizes(run)
         pace.span = min(2 * pace.span, LOOKS if run.machine.system.redundant and looking else SELDOM)
         pace.due = _tried(run) + pace.span
     if status == FULL:

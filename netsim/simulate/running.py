@@ -54,7 +54,9 @@ class Running:
     constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
     netsim.simulate.failing; `pace`: see netsim.simulate.adaptive.
     `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
-    `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's."""
+    `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's;
+    `answers`, `reused`: workspace for the sizes that rounding leaves, and whether arrays serve other runs afterwards
+    (netsim.simulate.variants)."""
 
     machine: Machine
     structure: Structure
@@ -83,6 +85,8 @@ class Running:
     first: tuple[Consistent, Struct] | None = None
     flushed: int = 0
     requested: int = 0
+    answers: Struct | None = None
+    reused: bool = False
 
     def struct(self, name: str) -> Struct:
         """One of its parts behind one address; parts that events exchange are kept."""
@@ -119,11 +123,13 @@ class Running:
     @property
     def sampled(self) -> tuple[Array, Array, Array]:
         """Instants, values and energy account of the samples so far."""
-        rows = int(self.control.places[ROW])
-        return self.sampler.times[:rows], self.sampler.values[:rows], self.sampler.account[:rows]
+        rows, sampler = int(self.control.places[ROW]), self.sampler
+        found = sampler.times[:rows], sampler.values[:rows], sampler.account[:rows]
+        return tuple(each.copy() for each in found) if self.reused else found  # type: ignore[return-value]
 
     @property
     def traced(self) -> Array:
         """Instant and traced signals at the nodes of every step: (steps, nodes, 1 + signals)."""
         rows = self.sampler.trace[: int(self.control.places[TRACED])]
+        rows = rows.copy() if self.reused else rows
         return rows.reshape(-1, len(self.sampler.nodes), rows.shape[1])

@@ -59,7 +59,7 @@ def solve_stage(
     temperatures that a flow must carry first make them larger. Raises `SimulationError` where the equations contradict
     one another or Newton does not converge.
     """
-    before, stage, sizes = g.copy(), _stage(stages, k, rows, freed, known), np.asarray(soft)
+    before, stage, sizes = g.copy(), unknowns_of(stages, k, rows, freed, known), np.asarray(soft)
     if not len(stage.variables) or not (len(stage.equations) or rows):
         return
     try:
@@ -77,7 +77,7 @@ def solve_stage(
 
 
 @dataclass(frozen=True, eq=False)
-class _Stage:
+class StageUnknowns:
     """Equations, rows and unknowns of stage k: `places` in g of variables at their orders and, behind them, of freed
     rates; `turns` are those that are angles, `size` is 1 over what is typical of each."""
 
@@ -103,7 +103,10 @@ class _Stage:
         )  # fmt: skip
 
 
-def _stage(stages: Stages, k: int, rows: Sequence[StartRow], freed: Sequence[int], known: Sequence[int]) -> _Stage:
+def unknowns_of(
+    stages: Stages, k: int, rows: Sequence[StartRow], freed: Sequence[int], known: Sequence[int] = ()
+) -> StageUnknowns:
+    """Equations and unknowns of stage k with these rows, rates that are free, and variables that are known."""
     o = stages.offsets
     variables = np.setdiff1d(np.union1d(stage_variables(o, k), _spoken_of(o, k, rows)), known)
     orders = o.d[variables] + k
@@ -111,10 +114,10 @@ def _stage(stages: Stages, k: int, rows: Sequence[StartRow], freed: Sequence[int
     places = np.concatenate([slots(stages.machine, variables, orders), rates]).astype(np.int64)
     turns = np.flatnonzero(np.isin(variables, stages.angles) & (orders == 0))
     size = np.concatenate([stages.weights[variables], np.ones(len(freed))])
-    return _Stage(stages, k, stage_equations(o, k), rows, variables, freed, orders, places, turns, size)
+    return StageUnknowns(stages, k, stage_equations(o, k), rows, variables, freed, orders, places, turns, size)
 
 
-def _step_by_step(stage: _Stage, g: Array, mass_metric: bool, soft: Array, smallest: float) -> None:
+def _step_by_step(stage: StageUnknowns, g: Array, mass_metric: bool, soft: Array, smallest: float) -> None:
     """Newton's method of a stage; a step that enlarges the residuals is halved while it is longer than the part
     `smallest`."""
     stages, k, places, size, turns, machine = (
@@ -224,7 +227,7 @@ def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size
     return mass + held + massless @ diagonal * (1e-9 * largest)
 
 
-def _violated(stage: _Stage, g: Array, r: Array) -> Array:
+def _violated(stage: StageUnknowns, g: Array, r: Array) -> Array:
     """Which residuals r of a stage's equations and rows are more than what rounding and Newton's last step leave of
     their terms."""
     stages, k = stage.stages, stage.k
@@ -244,7 +247,7 @@ def _violated(stage: _Stage, g: Array, r: Array) -> Array:
     return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
 
 
-def _check_solved(stage: _Stage, g: Array, soft: Array, exhausted: bool) -> None:
+def _check_solved(stage: StageUnknowns, g: Array, soft: Array, exhausted: bool) -> None:
     """Residuals must be at round-off of their terms; what is left names equations that contradict one another."""
     bad = _violated(stage, g, stage.residuals(g)) & (soft == 0.0 if len(soft) else True)
     if bad.any():

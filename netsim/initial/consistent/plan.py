@@ -99,7 +99,7 @@ def plan_stage(
     np.add.at(base, position[filled:], e.diagonal)
     places = slots(stages.machine, stage.variables, o.d[stage.variables] + k)
     return StagePlan(
-        _tables(stages, k, stage.equations, alive), places, sizes[stage.variables], m, n, indptr,
+        residual_tables(stages, k, stage.equations, alive), places, sizes[stage.variables], m, n, indptr,
         (unique % max(size, 1)).astype(np.int32), base, s.raw(e.picks), position[:picked],
         np.append(e.scales, e.shares), e.row_scale, _largest(m, stage.i, values[stage.top]),
         np.vstack([s.raw(e.pairs), position[picked:filled]]),
@@ -213,7 +213,9 @@ def _largest(m: int, i: Array, values: Array) -> Array:
     return found
 
 
-def _tables(stages: Stages, k: int, equations: Array, alive: list[list[Call]]) -> list[tuple[Array, Array, Array]]:
+def residual_tables(
+    stages: Stages, k: int, equations: Array, alive: list[list[Call]]
+) -> list[tuple[Array, Array, Array]]:
     """(call table, equations' positions in the stage, in what it writes) by order; a sum of balances has several."""
     machine, (sums, parts) = stages.machine, stages.signature.sums
     found, row_of = [], np.full(stages.signature.size, -1)

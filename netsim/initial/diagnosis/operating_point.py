@@ -34,7 +34,7 @@ def far_from_rest(
     `free(rows, differentiated quantities)` is the static solution with these alone fixed."""
     system, found = stages.machine.system, stages.signature
     written = [row for row in fixed if row.word == "start"]
-    variables = _behind(system, found, freed) if written else np.zeros(0, np.int64)
+    variables = behind(system, found, freed) if written else np.zeros(0, np.int64)
     values = g[slots(stages.machine, variables, np.zeros(len(variables), np.int64))]
     variables = variables[np.abs(values) > LARGE * system.nominals[variables]]
     if not len(variables):
@@ -59,7 +59,7 @@ def far_from_rest(
     ]
 
 
-def _behind(system: System, found: Signature, freed: Sequence[int]) -> Array:
+def behind(system: System, found: Signature, freed: Sequence[int]) -> Array:
     """Unknowns of elements themselves that differentiated quantities which are not freed are defined by."""
     resting = (
         found.kept

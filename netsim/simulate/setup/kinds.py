@@ -18,6 +18,7 @@ from netsim.core.linear.graphs import connected
 from netsim.equations.batches import Batch
 from netsim.equations.numbering import component_suffixes
 from netsim.equations.system import System
+from netsim.initial.initial import Structure
 from netsim.library.component import Component, dimension, scalar_count, sizes_of
 from netsim.network.network import GROUND, Network
 
@@ -34,6 +35,11 @@ class Kinds:
     of: Array
     count: int
     given: Array
+
+
+def massless(structure: Structure, nk: int) -> Array:
+    """Positions whose accelerations are in no equation."""
+    return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.order == 2])
 
 
 def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:

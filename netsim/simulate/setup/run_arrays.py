@@ -65,7 +65,7 @@ from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.instants import first_grid, is_windowed, longest_between
-from netsim.simulate.setup.kinds import kinds_of
+from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
 from netsim.simulate.setup.weights import exponents, untested_differences
@@ -184,9 +184,7 @@ def _first_places(
     """Control.places at t = 0."""
     nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(17, np.int64)
     has_plan, follows = len(plan.sizes) > 0, not method.explicit and not options.formula
-    memoryless = structure.dynamic.freedom == 0  # no step's error tells how its values bend
-    moving = nk > 0 or structure.index > 1
-    recovered = method.explicit or (options.recovers and (moving or memoryless or options.formula))
+    recovered = method.explicit or (options.recovers and recovers_samples(machine, structure, options))
     found[EVERY] = 0 if options.sample else options.every
     found[PROJECTING] = structure.index > 1 and has_plan and follows  # steps end in one of the constraints' own
     found[RECOVERING] = has_plan and recovered
@@ -196,6 +194,13 @@ def _first_places(
     found[SOLVING] = found[AT_ONCE] and not found[RECOVERING]
     found[LIGHT] = light.any() and follows
     return found
+
+
+def recovers_samples(machine: Machine, structure: Structure, options: TransientOptions) -> bool:
+    """Whether recovered samples are other points than the method's own: where something moves, where no step's error
+    tells how values bend, and where steps are the formula alone."""
+    moving, memoryless = machine.system.layout.nk > 0 or structure.index > 1, structure.dynamic.freedom == 0
+    return moving or memoryless or options.formula
 
 
 def curved(machine: Machine) -> bool:
@@ -231,11 +236,6 @@ def defect_limits(
     limits[nk:][moving[nk:]] = GROSS if method.variable else share
     limits[nk:][trial.exponent[2 * nk :] > 0] = np.inf
     return limits if np.isfinite(limits).any() else np.zeros(0), resting, light
-
-
-def massless(structure: Structure, nk: int) -> Array:
-    """Positions whose accelerations are in no equation."""
-    return np.setdiff1d(np.arange(nk), structure.signature.variable[structure.signature.order == 2])
 
 
 def first_sampler(
@@ -290,7 +290,9 @@ def consistent_plan(
     """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
     at t; and what keeps them alive."""
     jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
-    wanted = options.recovers or (not options.formula and (method.needs_rates or structure.index > 1 or jumps))
+    # values of a curved network may jump anywhere (netsim.simulate.failing)
+    recovered = options.recovers and (curved(machine) or recovers_samples(machine, structure, options))
+    wanted = recovered or (not options.formula and (method.needs_rates or structure.index > 1 or jumps))
     if not wanted:
         return compiled_plan(None), None
     sizes = None if options.formula else _sizes(machine, structure, trial)

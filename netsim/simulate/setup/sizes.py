@@ -67,7 +67,7 @@ def set_answers(
     for h in LADDER * stop:
         g = stands.copy()
         g[layout.prescribed_inputs : layout.prescribed_inputs + layout.nd] = prescribed_inputs[0] + [
-            _largest_mean(times, each, h) for each in sums.T
+            largest_mean(times, each, h) for each in sums.T
         ]
         loaded = [g, *acting]
         solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
@@ -142,7 +142,7 @@ def _held_still(machine: Machine, g: Array) -> Array:
     return out
 
 
-def _largest_mean(times: Array, sums: Array, h: float) -> float:
+def largest_mean(times: Array, sums: Array, h: float) -> float:
     """The mean of largest magnitude over a window of size h, from the integral up to each of these times."""
     begins = np.union1d(times[times <= times[-1] - h], np.maximum(times - h, 0.0))
     means = (np.interp(begins + h, times, sums) - np.interp(begins, times, sums)) / h

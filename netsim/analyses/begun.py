@@ -1,0 +1,126 @@
+"""A transient run at its start: placed in the coordinates it runs in, with what its samples are to become."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netsim.analyses.long_runs import windowed
+from netsim.equations.history import check_step
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
+from netsim.multibody.superelements import parts_of
+from netsim.network.lets import signals_in
+from netsim.results.partial.recording import Recording
+from netsim.results.rates import add_rates, own_unknowns
+from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select, signals_measured
+from netsim.results.series import integrals_in
+from netsim.simulate.adaptive import Running, begin_adaptive
+from netsim.simulate.events.events import has_events
+from netsim.simulate.methods import METHODS
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.choice import formulated, observing
+from netsim.structure.time_events import time_events_of
+from netsim.text.syntax import Expr, Name
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A machine at its start, in the coordinates of its run and (`absolute`, `point`) in those of all bodies; time
+    events, what the start changed, and which coordinates were chosen."""
+
+    machine: Machine
+    structure: Structure
+    g: Array
+    absolute: Machine
+    point: Array
+    time_events: Array
+    changes: Sequence[Change]
+    coordinates: str
+
+
+def placed(machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None) -> Placed:
+    """A machine at the start of a run, or at `origin`, in the coordinates that the options ask for."""
+    check_step(machine.system, machine.problem.buffer, options.step)
+    absolute, structure, g, changes = begun(machine, structure, options.start, origin)
+    point = g.copy()
+    # steps that no time event cuts
+    whole = options.plain and not has_events(absolute) and METHODS[options.method].order == 1
+    time_events = np.zeros(0) if whole else time_events_of(absolute, options.stop)
+    machine, structure, g, coordinates = formulated(absolute, structure, g, options.formulation)
+    machine = replace(machine, parts=tuple(part.own for part in parts_of(machine.system, options.superelements)))
+    return Placed(machine, structure, g, absolute, point, time_events, changes, coordinates)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a run is sampled for: saved and plotted expressions, positions `rated` with their rates, signals `beside`,
+    unseen."""
+
+    saves: Sequence[Expr]
+    plots: Sequence[Expr]
+    rated: Sequence[Name]
+    beside: Sequence[Name]
+    traced: bool = True
+    """Whether measures and integrals follow the steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """A run at its start, with what its samples are to become: signals, rates of positions, unseen signals, and those
+    of the trace, if there is one; the global vector where it starts."""
+
+    at: Placed
+    run: Running
+    structure: Structure
+    selection: Selection
+    rates: Mapping[str, tuple[str, str]]
+    unseen: Sequence[str]
+    followed: Selection
+    traced: bool
+    readers: tuple[Reader, Reader]
+    start: Array
+
+
+def begun_run(
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    asked: Asked,
+    origin: Array | None = None,
+    recording: Recording | None = None,
+) -> Begun:
+    """A run from its start, or from the point `origin` of a network with the same unknowns, its first sample taken.
+
+    Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists."""
+    at = placed(machine, structure, options, origin)
+    machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
+    selection = select(machine, asked.saves, asked.plots)
+    own = np.array(own_unknowns(machine, asked.rated) if options.recovers else [], np.int64)
+    if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
+        structure = with_coordinates(machine.system, structure, own)
+        g = resumed_start(machine, structure, g)
+    exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
+    rates = add_rates(machine, selection, asked.rated, exact)
+    unseen = add_unseen(machine, selection, asked.beside)
+    reader = observing(machine, reader_of(machine, selection))
+    formula = options.plain and not (has_events(machine) or len(machine.problem.buffer.length) or len(time_events))
+    options, followed = replace(options, formula=formula), Selection()
+    shown = [*asked.saves, *asked.plots]
+    measured = [*signals_measured(machine.system.network), *_integrated(shown, machine)] if asked.traced else []
+    traced = add_unseen(machine, followed, [] if formula else measured)
+    tracer = reader_of(machine, followed)
+    tracer = observing(machine, tracer) if traced else tracer
+    options = windowed(options, len(selection.entries), recording, bool(measured or asked.rated))
+    run = begin_adaptive(machine, structure, options, g.copy(), reader, time_events, tracer)
+    return Begun(at, run, structure, selection, rates, unseen, followed, bool(traced), (reader, tracer), g)
+
+
+def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
+    """The signals that running integrals read."""
+    return [
+        name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
+    ]

@@ -1,0 +1,133 @@
+"""Runs of a model that have been begun once and serve other parameter values: kept with the model, shared by its
+variants.
+
+A template is made at the netlist's own values. It serves one run at a time; several threads have one each. All of them
+begin alike, so that results do not depend on what ran before, nor where.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.begun import Asked, Begun, begun_run
+from netsim.analyses.long_runs import windowed
+from netsim.equations.machine import Machine, build_machine
+from netsim.initial.initial import Structure
+from netsim.network.network import Network
+from netsim.network.values import Values
+from netsim.results.partial.recording import Recording
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.variants import Variant, begin_anew, serves, variant_of
+from netsim.structure.orders import absent_rates
+from netsim.text.errors import NetsimError
+
+Array = np.ndarray
+KEPT = 8
+"""Kinds of runs (options, signals) that a model keeps templates for; the oldest is dropped first."""
+LARGE = 1e6
+"""Numbers of samples of a run above which its arrays are not kept."""
+
+
+@dataclass(eq=False)
+class Template:
+    """A run that has been begun at the netlist's values, what begins it anew, and which rates vanish there."""
+
+    begun: Begun
+    variant: Variant
+    absent: Array
+
+
+@dataclass(eq=False)
+class Variants:
+    """The templates of a netlist that no run uses at present, by structure, options and signals; None where runs
+    cannot be begun anew."""
+
+    network: Network
+    free: dict[Any, list[Template] | None] = field(default_factory=dict)
+
+    def taken(self, asked: "Wanted") -> Template | None:
+        """A template for such runs; None where there is none."""
+        key = asked.key
+        if key not in self.free:
+            found = self._made(asked)
+            for oldest in list(self.free)[: max(0, len(self.free) + 1 - KEPT)]:
+                self.free.pop(oldest, None)
+            self.free[key] = None if found is None else []
+            return found
+        waiting = self.free[key]
+        if waiting is None:
+            return None
+        try:
+            return waiting.pop()
+        except IndexError:  # others use what there is
+            return self._made(asked)
+
+    def given_back(self, asked: "Wanted", template: Template) -> None:
+        """Let another run use a template."""
+        run, waiting = template.variant.run, self.free.get(asked.key)
+        if waiting is not None and run.sampler.values.size < LARGE:
+            waiting.append(template)
+
+    def _made(self, asked: "Wanted") -> Template | None:
+        """One for runs whose rates vanish where those of the machine do: other ones have another structure."""
+        machine, structure, options = asked.machine, asked.structure, asked.options
+        if not serves(machine, options):
+            return None
+        system = machine.system
+        system = (
+            system if system.network.beginnings is self.network.beginnings else replace(system, network=self.network)
+        )
+        values = Values(self.network)
+        try:
+            absent = absent_rates(system, values)
+            if not np.array_equal(absent, absent_rates(system, machine.values)):
+                return None
+            begun = begun_run(build_machine(system, values), structure, options, asked.asked, None, asked.recording)
+        except NetsimError:
+            return None
+        if begun.at.changes or not serves(begun.at.machine, begun.run.options):
+            return None
+        variant = variant_of(begun.run, begun.at.machine, begun.structure, begun.readers)
+        return None if variant is None else Template(begun, variant, absent)
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """A run that is wanted: of which machine and structure, how, and what it is sampled for."""
+
+    machine: Machine
+    structure: Structure
+    options: TransientOptions
+    asked: Asked
+    recording: Recording | None
+
+    @cached_property
+    def key(self) -> Any:
+        """What runs that are begun alike have in common."""
+        asked, whole = self.asked, self.recording is None or self.recording.whole
+        return (
+            self.structure,
+            self.options,
+            tuple(asked.saves),
+            tuple(asked.plots),
+            tuple(asked.beside),
+            asked.traced,
+            whole,
+        )
+
+
+def begun_anew(
+    template: Template, values: Values, parameters: Mapping[int, Array], goals: list[float], recording: Recording | None
+) -> Begun | None:
+    """The template's run at t = 0 with these values, parameters by batch and targets of written starts; None where the
+    run has to begin by itself. Raises `InputError` as `windowed` does."""
+    begun, variant, run = template.begun, template.variant, template.begun.run
+    windowed(run.options, len(begun.selection.entries), recording, not run.options.window)
+    if not begin_anew(variant, values, parameters, goals):
+        return None
+    point = variant.point.copy()
+    at = replace(begun.at, machine=run.machine, g=point, absolute=run.machine, point=point)
+    return replace(begun, at=at, start=point)
