@@ -76,7 +76,7 @@ ROOMS = {
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static "
+    "operating.continuation operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static "
     "optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "
@@ -84,7 +84,8 @@ ROOMS = {
     "optimal.posing optimal.optimize "
     "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
     "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
-    "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.periodic "
+    "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
+    "periodic.branch periodic.sweep_periodic "
     "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.data_set many.sweep many.studies *",
     "api": "",

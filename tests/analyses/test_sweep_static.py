@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.operating import curve
+from netsim.analyses.operating import continuation, curve
 
 DIODE = """
 use electrical
@@ -83,9 +83,9 @@ def test_mistakes_and_constants():
     ):
         with pytest.raises(netsim.InputError, match=words):
             model.sweep_static(**options)
-    assert (curve.LONGEST, curve.SHORTEST, curve.GROWTH, curve.EASY) == (0.1, 1e-10, 1.5, 4)
-    assert (curve.MOST, curve.ITERATIONS, curve.TOLERANCE) == (20_000, 10, 1e-10)
-    assert (curve.SMALL, curve.BEYOND) == (1e-3, 10.0)
+    assert (continuation.LONGEST, continuation.SHORTEST, continuation.GROWTH, continuation.EASY) == (0.1, 1e-10, 1.5, 4)
+    assert (continuation.MOST, curve.ITERATIONS, curve.TOLERANCE) == (20_000, 10, 1e-10)
+    assert (curve.SMALL, continuation.BEYOND) == (1e-3, 10.0)
 
 
 def test_a_family_of_curves():

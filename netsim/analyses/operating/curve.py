@@ -1,10 +1,6 @@
-"""Operating points as a curve F(u, l) = 0 over one quantity l, round its folds.
+"""Operating points as a curve F(u, l) = 0 over one quantity l (netsim.analyses.operating.continuation)."""
 
-It is followed along its tangent to a guess, then back to it by Newton's method at right angles to the tangent
-(pseudo-arc-length continuation; H. Keller, Applications of Bifurcation Theory, 1977).
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,16 +11,10 @@ from scipy.sparse.linalg import splu
 from netsim.analyses.signals.families import prescribe
 from netsim.initial.charts import recharted
 from netsim.initial.static.rest import Rest
-from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
-MOST, ITERATIONS, TOLERANCE = 20_000, 10, 1e-10
-"""Points of a curve, Newton iterations of one, and the correction (relative to sizes) that ends them."""
-LONGEST, SHORTEST, GROWTH, EASY = 0.1, 1e-10, 1.5, 4
-"""Steps along the curve, in ordinary sizes of the unknowns and in the range of l; a step of at most EASY iterations
-lets the next one grow."""
-BEYOND = 10.0
-"""Ranges of l by which a curve that has turned round may leave the range at its beginning, before it is given up."""
+ITERATIONS, TOLERANCE = 10, 1e-10
+"""Newton iterations of a point, and the correction (relative to sizes) that ends them."""
 SMALL = 1e-3
 """The share of its ordinary size below which an unknown is not looked at."""
 
@@ -81,6 +71,20 @@ class Curve:
         self.g[self.rest.places] += step[:-1] * self.sizes[:-1]
         self.set(self.value + step[-1] * self.sizes[-1])
 
+    def tangent(self, known: Array) -> Array | None:
+        """The direction of the curve, in the sense of the one that is known; None where there is none."""
+        found = self.solved(known, tangent=True)
+        return None if found is None else found / np.linalg.norm(found)
+
+    def kept(self) -> tuple[Array, float]:
+        """The point."""
+        return self.g.copy(), self.value
+
+    def back(self, kept: tuple[Array, float]) -> None:
+        """The point that was kept."""
+        self.g[:] = kept[0]
+        self.set(kept[1])
+
     def corrected(self, row: Array) -> int:
         """Newton's method at right angles to `row`; its iterations, 0 where it does not converge."""
         for iteration in range(1, ITERATIONS + 1):
@@ -93,44 +97,3 @@ class Curve:
                 recharted(self.rest.machine.system, self.g, all_of_them=True)
                 return iteration
         return 0
-
-
-def along(curve: Curve, first: float, last: float, steps: Array, sense: float = 1.0) -> Iterator[float]:
-    """Points of the curve from l = first, towards `last` at first (away from it with `sense` -1), until l passes
-    `last`, those of `steps` among them; raises `SimulationError` (E441) where it cannot be followed."""
-    low, high = min(first, last), max(first, last)
-    only = np.zeros(len(curve.sizes))
-    only[-1] = 1.0
-    size, known = LONGEST / 4, sense * np.sign(last - first) * only
-    yield curve.value
-    for _ in range(MOST):
-        tangent = curve.solved(known, tangent=True)
-        if tangent is None:
-            break
-        tangent /= np.linalg.norm(tangent)
-        here, place = curve.value, curve.g.copy()
-        while True:
-            aim = here + size * tangent[-1] * curve.sizes[-1]
-            between = steps[(steps - here) * np.sign(aim - here) > 1e-9 * curve.sizes[-1]]
-            wanted = between[np.argmin(np.abs(between - here))] if len(between) else aim
-            hits = len(between) > 0 and abs(wanted - here) <= abs(aim - here)
-            curve.move(tangent * (size * (abs(wanted - here) / abs(aim - here)) if hits else size))
-            if hits:
-                curve.set(float(wanted))
-            taken = curve.corrected(only if hits else tangent)
-            if taken:
-                break
-            curve.g[:] = place
-            curve.set(here)
-            size *= 0.5
-            if size < SHORTEST:
-                message = f"the operating points cannot be followed beyond {here:.6g}"
-                raise SimulationError(Problem("E441", message, hint="a law with a jump there has no curve: smooth it"))
-        size = min(size * GROWTH, LONGEST) if taken <= EASY else size
-        known = tangent
-        further = (curve.value - last) * np.sign(last - first) / (high - low)
-        if further > 1e-9 or further < -1.0 - BEYOND:
-            return
-        yield curve.value
-        if abs(curve.value - last) <= 1e-12 * (high - low):
-            return

@@ -15,7 +15,8 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, WORD, Kind
 from netsim.analyses.operating.at_values import at_values
-from netsim.analyses.operating.curve import Curve, along
+from netsim.analyses.operating.continuation import along
+from netsim.analyses.operating.curve import Curve
 from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
 from netsim.analyses.signals.inputs import parameter
 from netsim.analyses.signals.linearised import read, shown_signals

@@ -5,34 +5,22 @@ Where nothing depends on time, the oscillation is free: `period` is then where t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
-from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, orbit
-from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
+from netsim.analyses.periodic.found import PeriodicOptions, found_orbit, seen_along
 from netsim.analyses.periodic.stability import Floquet, floquet, told
-from netsim.analyses.periodic.states import states_of
-from netsim.analyses.sensitivity.forward import traced
-from netsim.analyses.signals.linearised import read
-from netsim.analyses.signals.points import Point, end_of
 from netsim.equations.history import refuse_delays
-from netsim.equations.machine import Machine
 from netsim.formats.format import AXES, Variable
-from netsim.initial.initial import Structure
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import SHOWN, distortion, harmonics
 from netsim.results.progress import Stopwatch
-from netsim.results.samples import PERIOD, Samples, Signal, Trace
-from netsim.results.selection import Selection, add_unseen, reader_of, select
-from netsim.results.series import trajectory_of
-from netsim.results.trajectories import Trajectory
-from netsim.simulate.options import TransientOptions, check_options, unknown_options
-from netsim.simulate.setup.beginning import begun
-from netsim.structure.time_events import time_events_of
+from netsim.results.samples import PERIOD, Samples, Signal
+from netsim.simulate.options import check_options, unknown_options
 from netsim.text.columns import columns
 from netsim.text.errors import InputError, Problem
 
@@ -47,16 +35,6 @@ RTOL, WARM_UP = 1e-9, 3
 """Tolerance of the error test, and periods that are run before the search, unless others are given."""
 PAST = "its state is a piece of the past"
 HARMONICS_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class PeriodicOptions:
-    """period in s (0: that of the sources); the run of a period; periods before the search; how many harmonics."""
-
-    period: float
-    run: TransientOptions
-    warm_up: int
-    harmonics: int
 
 
 def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
@@ -79,73 +57,35 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     """One period of the orbit; raises `SimulationError` where none is found."""
     watch = Stopwatch()
     refuse_delays(task.machine.system, "periodic()", PAST)
-    machine, structure, g, _ = begun(task.machine, task.structure, options.run.start)
-    selection = select(machine, task.saves, task.plots)
-    unseen = add_unseen(machine, selection, task.beside)
-    period, free, repeats = period_of(machine, structure, g, options.period)
-    duration = max(1, options.warm_up) * period
-    warm = replace(options.run, stop=duration)
-    events = time_events_of(machine, duration)
-    first = traced(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
-    states = states_of(first, first.traced[:, :, 1:].reshape(-1, machine.system.layout.size))
-    warmed = states.clock.begun_again(machine, g, end_of(first, 0.0), duration)
-    start = Point(machine, structure, warmed if options.warm_up else g, 0.0)
-    found, count = orbit(start, period, free, options.run, selection, states)
-    if not repeats:
-        check_next(found, options.run, states)
-    time, sampled, account = found.found.run.sampled
-    columns_ = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    trace = _trace(found, selection)
-    shown, values = selection.table(machine, columns_, time, trace)
-    axis, fine = trajectory_of(time, columns_, trace)
-    trajectories = [Trajectory(axis, column) for column in selection.table(machine, fine, axis)[1].T]
-    multipliers = floquet(found, free)
-    amplitudes = [harmonics(each, np.arange(options.harmonics + 1)) for each in trajectories]
-    thd = [distortion(each) for each in trajectories]
-    orbit_ = [
-        f"period {reading(found.period, 's')} ({reading(1.0 / found.period, 'Hz')}), found in {count} periods; "
-        f"states return to {found.distance:.1e} of their sizes",
-        *told(multipliers, found, states),
-        *_table(shown, amplitudes, thd),
-        *_powers(account, found.period),
+    found = found_orbit(task, options)
+    orbit, seen = found.orbit, seen_along(found.orbit, found.selection)
+    multipliers = floquet(orbit, found.free)
+    amplitudes = [harmonics(each, np.arange(options.harmonics + 1)) for each in seen.trajectories]
+    thd = [distortion(each) for each in seen.trajectories]
+    text = [
+        f"period {reading(orbit.period, 's')} ({reading(1.0 / orbit.period, 'Hz')}), found in {found.count} periods; "
+        f"states return to {orbit.distance:.1e} of their sizes",
+        *told(multipliers, orbit, found.states),
+        *_table(seen.signals, amplitudes, thd),
+        *_powers(seen.account, orbit.period),
     ]
     attributes = {
         "analysis": "periodic",
         "method": options.run.method,
         "rtol": options.run.rtol,
-        PERIOD: found.period,
-        "frequency": 1.0 / found.period,
-        "orbit": "\n".join(orbit_),
-        "steps": found.found.run.steps,
+        PERIOD: orbit.period,
+        "frequency": 1.0 / orbit.period,
+        "orbit": "\n".join(text),
+        "steps": orbit.found.run.steps,
         **watch.read,
-        **{f"distortion.{signal.name}": share for signal, share in zip(shown, thd)},
+        **{f"distortion.{signal.name}": share for signal, share in zip(seen.signals, thd)},
         "netlist": task.network.text,
     }
     return Samples(
-        "", time, shown, values, account[:, :3], attributes, unseen={n: columns_[n] for n in unseen},
-        origin=found.start.g, trace=trace,
-        beside=_beside(shown, amplitudes, multipliers),
+        "", seen.time, seen.signals, seen.values, seen.account, attributes,
+        unseen={name: seen.columns[name] for name in found.unseen}, origin=orbit.start.g, trace=seen.trace,
+        beside=_beside(seen.signals, amplitudes, multipliers),
     )  # fmt: skip
-
-
-def period_of(machine: Machine, structure: Structure, g: Array, given: float) -> tuple[float, bool, bool]:
-    """The period; whether the oscillation is free: then it is where the search begins; whether sources surely repeat.
-
-    Raises `InputError` where there is none (E422), or sources do not repeat after it (E448)."""
-    common = common_period(machine, structure, g)
-    period = given or common or 0.0
-    if not period:
-        hint = "period = 1 ms: of the sources, or about that of a free oscillation"
-        raise InputError(Problem("E422", "no common period of sources is found: periodic() needs 'period'", hint=hint))
-    free = common is None and is_free(machine, structure, g, period)
-    return period, free, free or check_repeats(machine, g, period)
-
-
-def _trace(lap: Lap, selection: Selection) -> Trace:
-    """What is selected at the nodes of every step."""
-    nodes, reader = lap.found.run.traced, reader_of(lap.start.machine, selection)
-    values = np.array([[read(reader, row) for row in rows] for rows in nodes[:, :, 1:]])
-    return Trace(nodes[:, :, 0], {name: values[:, :, j] for j, name in enumerate(selection.entries)})
 
 
 def _beside(shown: Sequence[Signal], amplitudes: Sequence[Array], found: Floquet) -> dict[str, Variable]:
@@ -167,7 +107,7 @@ def _beside(shown: Sequence[Signal], amplitudes: Sequence[Array], found: Floquet
 
 def _powers(account: Array, period: float) -> list[str]:
     """Mean powers from the energies over a period."""
-    _, supplied, lost = (account[-1] - account[0])[:3] / period
+    _, supplied, lost = (account[-1] - account[0]) / period
     return [f"mean power: supplied {reading(float(supplied), 'W')}, dissipated {reading(float(lost), 'W')}"]
 
 

@@ -20,7 +20,8 @@ from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point, end_of
 from netsim.equations.machine import Machine
 from netsim.initial.initial import resumed_start
-from netsim.results.selection import Selection
+from netsim.results.selection import Selection, reader_of
+from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.events.events import event_iteration
 from netsim.simulate.options import TransientOptions
 from netsim.structure.time_events import time_events_of
@@ -108,6 +109,16 @@ def lap(start: Point, period: float, options: TransientOptions, selection: Selec
     )
 
 
+def end_after(start: Point, duration: float, options: TransientOptions, states: States, resumed: bool = True) -> Array:
+    """The point so long behind a start, as the next period begins with it."""
+    machine, g, options = start.machine, start.g, replace(options, stop=duration, resumed=resumed)
+    reader, events = reader_of(machine, Selection()), time_events_of(machine, duration)
+    run = begin_adaptive(machine, start.structure, options, g.copy(), reader, events)
+    if problem := integrate_adaptive(run, None):
+        raise SimulationError(problem)
+    return states.clock.begun_again(machine, g, end_of(run, 0.0), duration)
+
+
 def _rates(machine: Machine) -> Array:
     """Places in g of the rates of states."""
     layout = machine.system.layout
@@ -126,16 +137,16 @@ def _still(machine: Machine, along: Directions, image: Array, states: States, pe
     return np.asarray(found @ right[left].T)
 
 
-def moved(lap: Lap, states: States, step: Array) -> Point:
-    """The start, changed by `step` in coordinates of the basis; conditions as they are at the end of the period."""
-    machine, structure, layout = lap.start.machine, lap.start.structure, lap.start.machine.system.layout
-    g, change = lap.start.g.copy(), lap.along.whole @ step
+def moved(lap: Lap, states: States, step: Array) -> Array:
+    """The start, changed by `step` in coordinates of the basis, consistent to first order; conditions as they are at
+    the end of the period."""
+    layout, g, change = lap.start.machine.system.layout, lap.start.g.copy(), lap.along.whole @ step
     numbers = states.places[2 * layout.nk + layout.nq :]
     held = g[numbers] + change[numbers]
     g[layout.x :] += change[layout.x :]
     g[layout.discretes : layout.x] = lap.end[layout.discretes : layout.x]
     g[numbers] = g[numbers + layout.nz] = held
-    return Point(machine, structure, resumed_start(machine, structure, g), 0.0)
+    return g
 
 
 def step_of(lap: Lap, free: bool) -> tuple[Array, float] | None:
@@ -203,11 +214,8 @@ def orbit(
 
 def check_next(lap: Lap, options: TransientOptions, states: States) -> None:
     """Raises `SimulationError` (E448) where the period behind an orbit is another one."""
-    duration, machine, g = 2.0 * lap.period, lap.start.machine, lap.start.g
-    twice = replace(options, stop=duration, resumed=True)
-    events = time_events_of(machine, duration)
-    run = traced(machine, lap.start.structure, g.copy(), twice, events, Selection(), NOTHING)
-    end = states.clock.begun_again(machine, g, end_of(run, 0.0), duration)
+    machine, g = lap.start.machine, lap.start.g
+    end = end_after(lap.start, 2.0 * lap.period, options, states)
     miss = states.between(machine, g, end) - 2.0 * (lap.ahead + lap.turned)
     if np.abs(miss).max(initial=0.0) > AGAIN:
         name = states.names(machine.system)[int(np.argmax(np.abs(miss)))]
@@ -241,8 +249,9 @@ def _improved(
     found: Lap | None = None
     for k in range(HALVINGS):
         try:
-            point = moved(here, states, step * 0.5**k)
-            found = lap(point, here.period + change * 0.5**k, options, selection, states)
+            start = here.start
+            g = resumed_start(start.machine, start.structure, moved(here, states, step * 0.5**k))
+            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, states)
         except SimulationError:
             if k == HALVINGS - 1 and found is None:
                 raise

@@ -1,0 +1,108 @@
+"""The periodic state of a task, and what is seen of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netsim.analyses.analysis import Task
+from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, orbit
+from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
+from netsim.analyses.periodic.states import States, states_of
+from netsim.analyses.sensitivity.forward import traced
+from netsim.analyses.signals.linearised import read
+from netsim.analyses.signals.points import Point, end_of
+from netsim.equations.machine import Machine
+from netsim.initial.initial import Structure
+from netsim.results.samples import Signal, Trace
+from netsim.results.selection import Selection, add_unseen, reader_of, select
+from netsim.results.series import trajectory_of
+from netsim.results.trajectories import Trajectory
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
+from netsim.structure.time_events import time_events_of
+from netsim.text.errors import InputError, Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class PeriodicOptions:
+    """period in s (0: that of the sources); the run of a period; periods before the search; how many harmonics."""
+
+    period: float
+    run: TransientOptions
+    warm_up: int
+    harmonics: int
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An orbit, how many periods were run for it, its states, what is saved of it; whether it is a free oscillation."""
+
+    orbit: Lap
+    count: int
+    states: States
+    selection: Selection
+    unseen: Sequence[str]
+    free: bool
+
+
+def found_orbit(task: Task, options: PeriodicOptions) -> Found:
+    """The periodic state that a task comes to from its start; raises `InputError` (E422, E448) and `SimulationError`
+    (E447, E448, E449)."""
+    machine, structure, g, _ = begun(task.machine, task.structure, options.run.start)
+    selection = select(machine, task.saves, task.plots)
+    unseen = add_unseen(machine, selection, task.beside)
+    period, free, repeats = period_of(machine, structure, g, options.period)
+    duration = max(1, options.warm_up) * period
+    warm, events = replace(options.run, stop=duration), time_events_of(machine, duration)
+    first = traced(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
+    states = states_of(first, first.traced[:, :, 1:].reshape(-1, machine.system.layout.size))
+    warmed = states.clock.begun_again(machine, g, end_of(first, 0.0), duration)
+    start = Point(machine, structure, warmed if options.warm_up else g, 0.0)
+    found, count = orbit(start, period, free, options.run, selection, states)
+    if not repeats:
+        check_next(found, options.run, states)
+    return Found(found, count, states, selection, unseen, free)
+
+
+def period_of(machine: Machine, structure: Structure, g: Array, given: float) -> tuple[float, bool, bool]:
+    """The period; whether the oscillation is free: then it is where the search begins; whether sources surely repeat.
+
+    Raises `InputError` where there is none (E422), or sources do not repeat after it (E448)."""
+    common = common_period(machine, structure, g)
+    period = given or common or 0.0
+    if not period:
+        hint = "period = 1 ms: of the sources, or about that of a free oscillation"
+        raise InputError(Problem("E422", "no common period of sources is found: periodic() needs 'period'", hint=hint))
+    free = common is None and is_free(machine, structure, g, period)
+    return period, free, free or check_repeats(machine, g, period)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Samples of what is saved over a period, with the energy account; all that was sampled, by name; the polynomials
+    of its steps, and what is saved on a refined axis."""
+
+    time: Array
+    signals: tuple[Signal, ...]
+    values: Array
+    account: Array
+    columns: Mapping[str, Array]
+    trace: Trace
+    trajectories: Sequence[Trajectory]
+
+
+def seen_along(lap: Lap, selection: Selection) -> Seen:
+    """What is selected of an orbit."""
+    machine = lap.start.machine
+    time, sampled, account = lap.found.run.sampled
+    columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
+    nodes, reader = lap.found.run.traced, reader_of(machine, selection)
+    read_ = np.array([[read(reader, row) for row in rows] for rows in nodes[:, :, 1:]])
+    trace = Trace(nodes[:, :, 0], {name: read_[:, :, j] for j, name in enumerate(selection.entries)})
+    signals, values = selection.table(machine, columns, time, trace)
+    axis, fine = trajectory_of(time, columns, trace)
+    trajectories = [Trajectory(axis, column) for column in selection.table(machine, fine, axis)[1].T]
+    return Seen(time, signals, values, account[:, :3], columns, trace, trajectories)

@@ -1,0 +1,165 @@
+"""`run sweep_periodic(over = f, from = 0.1 Hz, to = 1 Hz)`: periodic states along a parameter, round folds, stable or
+not: frequency responses of nonlinear oscillators, limit cycles over a gain.
+
+`period` is an expression of parameters (1/f), or found anew from the sources at every value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.operating.continuation import along
+from netsim.analyses.periodic.branch import Branch
+from netsim.analyses.periodic.found import PeriodicOptions, found_orbit, seen_along
+from netsim.analyses.periodic.periodic import PASSED_ON, PAST
+from netsim.analyses.periodic.periodic import check as check_one
+from netsim.analyses.periodic.shooting import Lap
+from netsim.analyses.periodic.sources import common_period
+from netsim.analyses.periodic.stability import NEUTRAL, floquet
+from netsim.analyses.signals.families import varied
+from netsim.analyses.signals.options import numbers
+from netsim.equations.history import refuse_delays
+from netsim.equations.machine import Machine, build_machine
+from netsim.network.values import parameter_names
+from netsim.results.over_frequency.curves import reading
+from netsim.results.over_frequency.harmonics import harmonics
+from netsim.results.progress import Stopwatch
+from netsim.results.samples import Samples, Signal
+from netsim.results.selection import Selection
+from netsim.simulate.options import unknown_options
+from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.text.expressions.from_python import expression_given
+from netsim.text.expressions.typed import number_of
+from netsim.text.syntax import Expr
+from netsim.text.units import parse_unit
+
+Array = np.ndarray
+OPTIONS: dict[str, Kind] = {
+    **{"over": NAMES, "from": EXPRESSION, "to": EXPRESSION, "period": EXPRESSION, "step": SECOND, "max_step": SECOND},
+    **dict.fromkeys(("points", "warm_up", "harmonics", "rtol", "atol"), NUMBER),
+    "method": WORD,
+}
+EXAMPLE = "sweep_periodic(over = f, from = 0.1 Hz, to = 1 Hz)"
+POINTS, HARMONICS = 21, 1
+LONGEST = 0.3
+"""Steps along the curve, in sizes of the states of its first point and in the range of the parameter."""
+
+
+@dataclass(frozen=True, eq=False)
+class SweepOptions:
+    """The parameter, its steps, the expression of the period (None: that of the sources), and what each state takes."""
+
+    over: Signal
+    steps: Array
+    period: Expr | None
+    each: PeriodicOptions
+
+
+def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    spans = line.spans
+    wrong = list(unknown_options("sweep_periodic", OPTIONS, options, spans))
+    wrong += whole_numbers(options, {"points": 2}, spans)
+    if wrong:
+        raise InputError(wrong)
+    over, span = "".join(options.get("over", ())), spans.get("over") or spans.get("")
+    if over not in parameter_names(line.network):
+        raise InputError(Problem("E429", f"'{over}' is no parameter", span, hint=EXAMPLE))
+    signal = varied(over, line.network, span, EXAMPLE)
+    unit = parse_unit(signal.unit).dimension
+    ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
+    if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1]:
+        message = "sweep_periodic() needs 'from' and 'to', which differ"
+        raise InputError(Problem("E422", message, spans.get(""), hint=EXAMPLE))
+    passed_on = {n: v for n, v in options.items() if n in (*PASSED_ON, "warm_up", "harmonics") and n != "from"}
+    each = check_one({"harmonics": HARMONICS, **passed_on}, line)
+    period = expression_given("period", options["period"]) if "period" in options else None
+    steps = np.linspace(ends[0][0], ends[1][0], int(options.get("points", POINTS)))
+    return SweepOptions(signal, steps, period, each)
+
+
+def run(task: Task, options: SweepOptions) -> Samples:
+    """A row per point: the parameter, period, largest multiplier, then mean, amplitudes and phase of each signal."""
+    watch = Stopwatch()
+    refuse_delays(task.machine.system, "sweep_periodic()", PAST)
+    first, last = float(options.steps[0]), float(options.steps[-1])
+    name, run_ = options.over.name, options.each.run
+    begin = task.under({name: first})
+    start = found_orbit(begin, replace(options.each, period=_period(begin, options.period)))
+    point, states, selection = start.orbit.start, start.states, start.selection
+
+    def made(value: float) -> tuple[Machine, float]:
+        here = task.under({name: value})
+        machine = build_machine(point.machine.system, here.values, task.machine.earlier)
+        found = start.orbit.period if start.free else _period(here, options.period)
+        return machine, found or common_period(machine, point.structure, point.g) or start.orbit.period
+
+    branch = Branch(start.orbit, first, made, run_, selection, states, start.free, abs(last - first))
+    rows, folds = list[list[float]](), list[float]()
+    failure: Problem | None = None
+    try:
+        for value in along(branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST):
+            rows.append([value, *_row(branch.here, selection, start.free, options.each.harmonics)])
+            if task.progress:
+                share = abs(value - first) / abs(last - first)
+                task.progress(min(1.0, share), f"{name} = {reading(value, options.over.unit)}", len(rows))
+    except SimulationError as lost:
+        failure = lost.problems[0]
+    told = [f"fold at {name} = {reading(value, options.over.unit)}" for value in folds]
+    values = np.array(rows)
+    unstable = int(np.count_nonzero(values[:, 2] > 1.0 + NEUTRAL))
+    told.append(f"{len(values)} periodic states, {unstable} of them unstable")
+    attributes = {
+        "analysis": "sweep_periodic",
+        "over": name,
+        "family": "",
+        "orbit": "\n".join(told),
+        "folds": ", ".join(repr(value) for value in folds),
+        **watch.read,
+        **({"failure": failure} if failure else {}),
+        "netlist": task.network.text,
+    }
+    signals = seen_along(start.orbit, selection).signals
+    shown = (options.over, *_columns(signals, options.each.harmonics))
+    count = np.arange(1.0, len(values) + 1)
+    message = failure.message if failure else ""
+    return Samples("", count, shown, values, np.zeros((0, 3)), attributes, not failure, message, axis="point")
+
+
+def _period(task: Task, expr: Expr | None) -> float:
+    """The period that an expression of parameters says; 0 without one."""
+    return float(number_of(expr, task.values.scope(task.network.top), SECOND)) if expr is not None else 0.0
+
+
+def _row(lap: Lap, selection: Selection, free: bool, count: int) -> list[float]:
+    """Period, largest multiplier, then mean, amplitudes and phases of each signal."""
+    found = floquet(lap, free).multipliers
+    row = [lap.period, float(np.abs(found).max(initial=0.0))]
+    for each in seen_along(lap, selection).trajectories:
+        size = harmonics(each, np.arange(count + 1))
+        row += [float(size[0].real), *np.abs(size[1:]).tolist(), *np.angle(size[1:]).tolist()]
+    return row
+
+
+def _columns(signals: Sequence[Signal], count: int) -> list[Signal]:
+    """The signals of a row."""
+    found = [Signal("period", "s"), Signal("multiplier", "", "the largest in size")]
+    for s in signals:
+        numbers_ = ["", *(f", {k}" for k in range(2, count + 1))]
+        found.append(Signal(f"mean({s.name})", s.unit))
+        found += [Signal(f"amplitude({s.name}{k})", s.unit) for k in numbers_]
+        found += [Signal(f"phase({s.name}{k})", "rad") for k in numbers_]
+    return found
+
+
+ANALYSIS = Analysis(
+    "sweep_periodic",
+    OPTIONS,
+    check,
+    run,
+    refuse=lambda task, options: refuse_delays(task.machine.system, "sweep_periodic()", PAST),
+)
