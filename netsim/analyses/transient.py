@@ -91,12 +91,10 @@ def transient(
     """
     began = clock.perf_counter(), clock.thread_time()
     asked = Asked(saves, plots, rated, beside)
-    return _finished(begun_run(machine, structure, options, asked, origin, recording), progress, recording, began)
+    return finished(begun_run(machine, structure, options, asked, origin, recording), progress, recording, began)
 
 
-def _finished(
-    begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]
-) -> Samples:
+def finished(begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]) -> Samples:
     """The run, integrated: its samples and what is to be said of them."""
     at, run, selection, followed = begun.at, begun.run, begun.selection, begun.followed
     recorder = recorder_of(recording, run.machine, run.options, begun.start, selection, followed)
@@ -275,7 +273,7 @@ def _run(task: Task, options: TransientOptions) -> Samples:
     asked = Asked(task.saves, task.plots, (), task.beside)
     wanted = Wanted(task.machine, task.structure, options, asked, task.recording)
     begun, template = _anew(task, wanted)
-    samples = _finished(begun, task.progress, task.recording, began) if begun else _alone(task, options)
+    samples = finished(begun, task.progress, task.recording, began) if begun else _alone(task, options)
     if template is not None:
         task.variants.given_back(wanted, template)
     return samples
@@ -287,7 +285,7 @@ def _anew(task: Task, wanted: Wanted) -> tuple[Begun | None, Template | None]:
     template = task.variants.taken(wanted) if task.variants else None
     if template is None:
         return None, None
-    machine, goals = wanted.machine, targets(wanted.machine, task.values)
+    machine, goals = wanted.machine, targets(wanted.machine.system, task.values)
     return begun_anew(template, task.values, machine.parameters, goals, wanted.recording), template
 
 

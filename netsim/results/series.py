@@ -8,6 +8,7 @@ cubic, which does not, is taken.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -114,12 +115,18 @@ def trajectory_of(
     cut = np.clip(begins + [0.0, 1.0] * size, first, last)
     shares = (cut - begins) / size  # the first and the last step may be cut
     places = shares[:, :1] + np.arange(REFINED + 1) / REFINED * (shares[:, 1:] - shares[:, :1])
-    powers = (places[:, :, None] ** np.arange(len(nodes) - 1, -1, -1)) @ np.linalg.inv(np.vander(nodes, len(nodes)))
+    powers = (places[:, :, None] ** np.arange(len(nodes) - 1, -1, -1)) @ _to_powers(tuple(nodes.tolist()))
     pieces = {name: np.einsum("spn,sn->sp", powers, series[within]) for name, series in trace.values.items()}
     jumps = np.any([series[within][1:, 0] != series[within][:-1, -1] for series in trace.values.values()], axis=0)
     kept = np.ones((len(places), 2 * REFINED), bool)
     kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = np.reshape(jumps, (-1, 1)), False
     return _joined(begins + places * size, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
+
+
+@cache
+def _to_powers(nodes: tuple[float, ...]) -> Array:
+    """The matrix from values at nodes to the coefficients of their polynomial, highest power first."""
+    return np.linalg.inv(np.vander(nodes, len(nodes)))
 
 
 def _joined(pieces: Array, kept: Array) -> Array:

@@ -145,7 +145,6 @@ def crossings(trajectory: Trajectory, op: str) -> Array:
 
 def _root(trajectory: Trajectory, i: int) -> float:
     """Where the cubic through the points around the interval i passes zero in it."""
-    from scipy.interpolate import BarycentricInterpolator
     from scipy.optimize import brentq
 
     t, x = trajectory.time, trajectory.series
@@ -154,6 +153,16 @@ def _root(trajectory: Trajectory, i: int) -> float:
     near = slice(max(i - 1, 0), i + 3)
     if np.any(np.diff(t[near]) <= 0):
         near = slice(i, i + 2)
-    scale = t[i + 1] - t[i]
-    cubic = BarycentricInterpolator((t[near] - t[i]) / scale, x[near])
-    return float(t[i] + scale * brentq(lambda s: float(cubic(s)), 0.0, 1.0, xtol=1e-14))
+    scale = float(t[i + 1] - t[i])
+    places, heights = ((t[near] - t[i]) / scale).tolist(), x[near].tolist()
+    for order in range(1, len(places)):  # divided differences of Newton's form
+        for k in range(len(places) - 1, order - 1, -1):
+            heights[k] = (heights[k] - heights[k - 1]) / (places[k] - places[k - order])
+
+    def cubic(s: float) -> float:
+        found = heights[-1]
+        for k in range(len(places) - 2, -1, -1):
+            found = heights[k] + (s - places[k]) * found
+        return found
+
+    return float(t[i]) + scale * float(brentq(cubic, 0.0, 1.0, xtol=1e-14))

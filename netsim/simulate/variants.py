@@ -21,6 +21,7 @@ from netsim.equations.kernels.precomputation import separated
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Call, Machine
 from netsim.equations.starts.written import start_rows
+from netsim.equations.system import System
 from netsim.initial.consistent.compiled_start import CompiledStart, compiled_start
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
@@ -146,9 +147,9 @@ def round_sizes(run: Running) -> None:
         sizes.set_rounding(run.machine, run.trial, size, now)
 
 
-def targets(machine: Machine, values: Values) -> list[float]:
+def targets(system: System, values: Values) -> list[float]:
     """The targets of written starts, in the order of the netlist."""
-    return [row.target for row in start_rows(machine.system, values)]
+    return [row.target for row in start_rows(system, values)]
 
 
 def _settle(call: Call) -> None:

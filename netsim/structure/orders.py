@@ -242,18 +242,30 @@ def absent_rates(system: System, values: Values) -> Array:
     0 hides (the resistance of a transistor's lead), of a velocity (a spring without damping), of an acceleration."""
     found = [np.zeros(0, bool)]
     for batch in system.batches:
-        kernel = batch.kernels.partials
-        if not kernel.program.n_outputs:
-            continue
-        asked = [
-            (row >= len(batch.form.rows)) != (key[0] == "differentiated") or order > 0
-            for _, row, key, order in kernel.scatter
-        ]
-        absent = np.zeros((len(asked), batch.n), bool)
-        if any(asked):
-            absent = _zeros(batch, _usual_parameters(batch, values)) & np.array(asked)[:, None]
-        found.append(absent.ravel())
+        if batch.kernels.partials.program.n_outputs:
+            wanted = _rates(batch).any()
+            found.append(rates_absent(batch, _usual_parameters(batch, values) if wanted else np.zeros((0, batch.n))))
     return np.concatenate(found)
+
+
+def rates_absent(batch: Batch, parameters: Array) -> Array:
+    """The same of one batch with these parameters."""
+    asked = _rates(batch)
+    if not asked.any():
+        return np.zeros(len(asked) * batch.n, bool)
+    return (_zeros(batch, parameters) & asked[:, None]).ravel()
+
+
+def _rates(batch: Batch) -> Array:
+    """Which derivatives of a batch are of rates, or of and by differentiated quantities."""
+    first = len(batch.form.rows)
+    return np.array(
+        [
+            (row >= first) != (key[0] == "differentiated") or order > 0
+            for _, row, key, order in batch.kernels.partials.scatter
+        ],
+        bool,
+    )
 
 
 def _zeros(batch: Batch, parameters: Array) -> Array:

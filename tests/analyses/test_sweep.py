@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.many import sweep
+from netsim.analyses.many import one_case, sweep
 from netsim.analyses.many.cases import shares_of
 from netsim.analyses.many.indices import design, sobol_indices
 from netsim.analyses.many.one_case import outcome
@@ -148,11 +148,11 @@ def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, mo
     (whole,) = model.samples()
     computed = []
 
-    def stopping(task, asked, values):
+    def stopping(task, asked, shared, values):
         computed.append(values["r1.R"])
         if len(computed) == 4:
             raise Stops
-        return outcome(task, asked, values)
+        return outcome(task, asked, shared, values)
 
     monkeypatch.setattr(sweep, "outcome", stopping)
     folder = tmp_path / "result.nc.part"
@@ -166,6 +166,21 @@ def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, mo
     other = replace(lag, network=replace(lag.network, runs=(replace(line, options=line.options[:-1]),)))
     with pytest.raises(InputError, match="of a sweep with other values of parameters"):
         other.with_params(U=4.0).samples(recording=Recording(folder, resume=True))
+
+
+def test_cases_are_begun_in_the_arrays_of_one_run(lag, monkeypatch):
+    """Starts, sources and parts vary; none is prepared in Python, and each has the bits of a run by itself."""
+    monkeypatch.setattr(one_case, "moved", lambda task, values: pytest.fail("a case was prepared by itself"))
+    over = {"r1.R": [500.0, 1500.0], "U": [0.5, 2.0], "c1.v.start": [0.0, 0.1]}
+    found = lag.sweep(over, of=["rise", "b.v"], stop="6 ms", workers=1)
+    for r in over["r1.R"]:
+        for u in over["U"]:
+            model = netsim.load(LAG + "run transient(stop = 6 ms)").with_params({"r1.R": r, "U": u})
+            (samples,) = model.samples({"sample": 6e-3 / 100})
+            (figure,) = (each for each in samples.figures if each.name == "rise")
+            here = found.sel({"r1.R": r, "U": u, "c1.v.start": 0.0})
+            assert float(here["rise"]) == figure.value
+            assert np.array_equal(here["b.v"].values, samples.series("b.v"))
 
 
 def test_sobol_indices_of_ishigamis_function():

@@ -1,19 +1,30 @@
 """One case of a sweep: the run under its values, and what is kept of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from netsim.analyses.analysis import OVERFLOWS, Task, carried_out
-from netsim.analyses.sensitivity.moved import moved
+from netsim.analyses.begun import Asked as Signals
+from netsim.analyses.begun import Begun
+from netsim.analyses.sensitivity.moved import changed_network, moved
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
+from netsim.analyses.transient import finished
+from netsim.analyses.variants import Template, Wanted, begun_anew
+from netsim.equations.batches import Batch
+from netsim.equations.parameters import parameters_of
+from netsim.equations.prescribed import Prescribed, prescribed_parameters
+from netsim.network.values import Values
 from netsim.results.claims import judged
 from netsim.results.measures import BROKEN
 from netsim.results.measuring.record import MISSING
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.variants import targets
+from netsim.structure.orders import rates_absent
 from netsim.text.errors import NetsimError
 from netsim.text.syntax import Expr
 
@@ -43,12 +54,86 @@ class Outcome:
     message: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What all cases of a task have in common where one run serves them (netsim.analyses.variants): parameters by batch
+    that no case changes, the batches and functions of time that cases change, which rates of the batches vanish, and
+    targets of written starts (None where cases change them)."""
+
+    task: Task
+    wanted: Wanted
+    parameters: Mapping[int, Array]
+    batches: Sequence[Batch]
+    inputs: Sequence[Prescribed]
+    absent: Sequence[Array]
+    goals: list[float] | None
+
+
+def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared | None:
+    """What the case with these values has in common with all that change the same names; None where runs begin by
+    themselves."""
+    signals = Signals(task.saves, task.plots, (), task.beside)
+    wanted = Wanted(task.machine, task.structure, asked.options, signals, None)
+    template = task.variants.taken(wanted) if task.variants else None
+    if template is None or task.rated:
+        return None
+    task.variants.given_back(wanted, template)
+    system, parameters = task.machine.system, task.machine.parameters
+    network, changed = changed_network(task.network, values)
+
+    def read(find: Callable[[Values], object]) -> bool:
+        known = Values(network, {**task.values.overrides, **changed})
+        find(known)
+        return bool(known.used & set(changed))
+
+    try:
+        batches = [each for each in system.batches if read(partial(parameters_of, each))]
+        inputs = [each for each in system.prescribed_inputs if read(partial(prescribed_parameters, each))]
+        moving = network is not task.network or read(partial(targets, system))
+    except NetsimError:  # each case tells what is wrong with it
+        return None
+    absent = [rates_absent(each, parameters[id(each)]) for each in batches]
+    return Shared(
+        task, wanted, parameters, batches, inputs, absent, None if moving else targets(system, task.values)
+    )  # fmt: skip
+
+
+def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template] | None:
+    """The run of a case at its start, and the template that it takes; None where it has to begin by itself."""
+    task, system = shared.task, shared.task.machine.system
+    network, changed = changed_network(task.network, values)
+    known = Values(network, {**task.values.overrides, **changed})
+    own = [parameters_of(each, known) for each in shared.batches]
+    absent = [rates_absent(batch, found) for batch, found in zip(shared.batches, own)]
+    if not all(map(np.array_equal, absent, shared.absent)):
+        return None
+    parameters = {**shared.parameters, **{id(each): found for each, found in zip(shared.batches, own)}}
+    parameters |= {id(each): prescribed_parameters(each, known) for each in shared.inputs}
+    goals = shared.goals if shared.goals is not None else targets(replace(system, network=network), known)
+    template = task.variants.taken(shared.wanted)
+    if begun := begun_anew(template, known, parameters, goals, None):
+        return begun, template
+    task.variants.given_back(shared.wanted, template)
+    return None
+
+
+def _samples(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Samples:
+    """The run of a case, with its measures."""
+    found = _begun(shared, values) if shared else None
+    if not shared or not found:
+        other = moved(task, values)
+        return judged(other.machine, carried_out(TRANSIENT, other, asked.options), True)
+    begun, template = found
+    samples = judged(begun.run.machine, finished(begun, None, None, (0.0, 0.0)), True)
+    task.variants.given_back(shared.wanted, template)
+    return samples
+
+
 @OVERFLOWS
-def outcome(task: Task, asked: Asked, values: Mapping[str, float]) -> Outcome:
+def outcome(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Outcome:
     """The case with these values of parameters and starts (SI). What goes wrong is told in the outcome."""
     try:
-        other = moved(task, values)
-        samples = judged(other.machine, carried_out(TRANSIENT, other, asked.options), True)
+        samples = _samples(task, asked, shared, values)
     except NetsimError as error:
         return Outcome(failed=True, holds=False, message=_told(error))
     if not samples.finished:

@@ -17,7 +17,7 @@ from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
 from netsim.analyses.many.data_set import swept
 from netsim.analyses.many.journal import Journal
-from netsim.analyses.many.one_case import Asked, Outcome, outcome
+from netsim.analyses.many.one_case import Asked, Outcome, outcome, shared_of
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import cpu_seconds, outcomes
 from netsim.analyses.optimal.options import listed
@@ -42,6 +42,8 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(NUMBERS, NUMBER),
     "sampling": WORD,
 }
+SOME = 8
+"""Cases that are tried for what all have in common: the first ones may have values out of bounds."""
 INSTANTS = 100
 """Intervals of the samples of signals in each run, unless `sample` says another one."""
 
@@ -144,9 +146,10 @@ def run(task: Task, options: SweepOptions) -> Samples:
             journal.add(i, each)
 
     wanted = [i for i in range(len(cases)) if i not in found]
-    message = outcomes(
-        lambda i: outcome(plain, asked, cases.case(i)), wanted, options.workers, task.progress, done
-    )  # fmt: skip
+    some = (shared_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
+    shared = next((found for found in some if found), None)
+    work = lambda i: outcome(plain, asked, shared, cases.case(i))  # noqa: E731
+    message = outcomes(work, wanted, options.workers, task.progress, done)
     if journal and message:
         journal.write()
     if not message and all(each.failed for each in found.values()):

@@ -38,7 +38,8 @@ class Record:
     dimensions: Mapping[str, Dimension]
     parameters: Scope
     network: Network
-    known: dict[str, Typed | NetsimError] = field(default_factory=dict)
+    known: dict[str, Typed | NetsimError | None] = field(default_factory=dict)
+    """Figures that were found, and what was wrong with others; None while one is being found."""
     trace: Trace | None = None
     axis: Dimension | None = SECOND
     """The dimension of `time`: that of the frequency, or of what is swept (None while it is not known)."""
@@ -77,14 +78,14 @@ class Record:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
         has no such thing."""
         if statement.name not in self.known:
-            self.known[statement.name] = InputError(
-                Problem("E233", f"'{statement.name}' depends on itself", statement.span)
-            )
+            self.known[statement.name] = None
             try:
                 self.known[statement.name] = number_of(statement.value, self.scope())
             except NetsimError as wrong:
                 self.known[statement.name] = wrong
         found = self.known[statement.name]
+        if found is None:
+            raise InputError(Problem("E233", f"'{statement.name}' depends on itself", statement.span))
         if isinstance(found, NetsimError):
             raise found
         return found

@@ -190,6 +190,13 @@ def _argument(call: Call, scope: Scope, count: int) -> Typed:
 
 def of_frequency(statement: Any, network: Network) -> bool:
     """Whether a statement speaks of responses, itself or by other figures."""
+    known = vars(network).setdefault("of frequency", {})  # the same for all values of parameters
+    if id(statement) not in known:
+        known[id(statement)] = _of_frequency(statement, network)
+    return bool(known[id(statement)])
+
+
+def _of_frequency(statement: Any, network: Network) -> bool:
     expr = statement.value if isinstance(statement, Measure) else statement.condition
     if any(True for _ in calls_in(expr)):
         return True
