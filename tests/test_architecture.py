@@ -26,8 +26,9 @@ ROOMS = {
     "grammar.explain parse expressions.from_python kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
-    "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives spice.elements.lines "
-    "spice.elements.transfer spice.elements.devices spice.elements.switches spice.elements.transistors "
+    "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives "
+    "spice.elements.distributed.lines spice.elements.distributed.coupled "
+    "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
     "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.harmonics "
     "spice.analyses.sweeps spice.analyses.control "

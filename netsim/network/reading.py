@@ -66,9 +66,10 @@ def _check_known(given: Mapping[str, int], network: Network) -> None:
 
 
 def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:
-    text = _text_of(path)
+    found = format_of(path)
+    text = "" if found and found.program and path.is_file() else _text_of(path)
     show_lines_of(str(path))
-    if (found := format_of(path)) and found.program:
+    if found and found.program:
         program = found.program(path, True, library_types)
         return build_network(program, counts, show(program))
     return build_network(parse(text, str(path)), counts, text)

@@ -39,9 +39,12 @@ class Block:
     globals: set[str] = field(default_factory=set)
 
     def model(self, name: str) -> "tuple[Card, Block] | None":
-        """The `.model` line of that name and the block it stands in, from here outwards."""
+        """The `.model` line of that name and the block it stands in, from here outwards; of several sizes (`n.1`,
+        `n.2`) the first one: models with bins are of families that are refused."""
         if name in self.models:
             return self.models[name], self
+        if bins := [each for each in self.models if re.fullmatch(rf"{re.escape(name)}\.\d+", each)]:
+            return self.models[bins[0]], self
         return self.parent.model(name) if self.parent else None
 
     def block(self, name: str) -> "Block | None":

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from netsim.formats.format import Format
-from netsim.formats.spice.analyses.control import initial_potentials, read_options, statements
+from netsim.formats.spice.analyses.control import INSIDE, beginnings, initial_potentials, read_options, statements
 from netsim.formats.spice.analyses.sweeps import prepared
 from netsim.formats.spice.blocks import Block, sorted_blocks
 from netsim.formats.spice.cards import Card, Report, read_cards, told_once
@@ -26,7 +26,7 @@ from netsim.formats.spice.scopes import Made, Scope
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Instance, ModelDef, Program, Statement, Terminal, Use
 
-UNKNOWN = {"a": "an XSPICE element", "n": "a Verilog-A element", "p": "coupled lines"}
+UNKNOWN = {"n": "a Verilog-A element"}
 
 
 def circuit_program(path: Path, types: Collection[str] = (), everything: bool = False) -> Program:
@@ -46,7 +46,13 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
     for block in top.blocks.values() if everything else ():
         _definition(block, scope, ())
     after = list(statements(top.control, scope))
-    report.problems += [problem for block in _below(top) for card in block.control for problem in _misplaced(card)]
+    report.problems += [
+        problem
+        for block in _below(top)
+        for card in block.control
+        if card.word not in INSIDE
+        for problem in _misplaced(card)
+    ]
     if report.problems:
         raise InputError(told_once(report.problems))
     used = (Use("electrical", False), *([Use("signal", False)] if circuit.signals else []))
@@ -95,7 +101,7 @@ def _contents(scope: Scope, above: tuple[Block, ...]) -> list[Statement]:
 def _readers_last(cards: list[Card]) -> list[Card]:
     """What reads potentials and currents comes behind what has them."""
     return sorted(
-        cards, key=lambda card: card.word[0] in "fhsw" or any(mark in card.text.lower() for mark in ("v(", "i("))
+        cards, key=lambda card: card.word[0] in "afhsw" or any(mark in card.text.lower() for mark in ("v(", "i("))
     )
 
 
@@ -113,7 +119,7 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
         raise InputError(
             Problem("E130", f"'{card.word}' is not supported: it is {UNKNOWN[letter]}", card.at(card.tokens[0]))
         )
-    hint = "an element's name begins with one of R C L K V I E F G H B T D Q M J S W X"
+    hint = "an element's name begins with one of R C L K V I E F G H B T O Y U P D Q M J Z S W X"
     raise InputError(Problem("E130", f"'{card.word}' is not an element", card.at(card.tokens[0]), hint=hint))
 
 
@@ -140,7 +146,7 @@ def _definition(block: Block, scope: Scope, above: tuple[Block, ...]) -> Made:
         return known
     inner, span = Scope(block, scope.circuit, outer), block.head.span()
     ports = tuple(Terminal(inner.node(port, span).parts[0].text, "electrical", span=span) for port in block.ports)
-    body = _contents(inner, (*above, block))
+    body = [*_contents(inner, (*above, block)), *beginnings(block.control, inner)]
     title = scope.circuit.type_name(block.name if outer.above is None else f"{outer.block.name}_{block.name}")
     try:
         declared = (*inner.declared(True), *inner.declared(False))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from netsim.formats.spice.analyses.harmonics import harmonics
 from netsim.formats.spice.analyses.measures import Figures
@@ -94,13 +95,8 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     yield from map(steps.of, characteristics(card, scope))
                 case ".ac" | ".noise" | ".pz":
                     yield from _stepped(small_signal(card, scope), card, steps, report)
-                case ".ic":
-                    yield from _starts(card, scope)
-                case ".nodeset":
-                    yield from (
-                        placed(Start("guess", _potential(scope, node, card), value), card.span())
-                        for node, value in _settings(card, scope)
-                    )
+                case ".ic" | ".nodeset":
+                    yield from beginnings([card], scope)
                 case ".save" | ".print" | ".probe" | ".plot":
                     responses = list(printed(card, scope))
                     signals = list(_signals(card, scope))
@@ -210,11 +206,32 @@ def initial_potentials(cards: list[Card], scope: Scope) -> dict[str, Expr]:
     return found
 
 
+INSIDE = (".ic", ".nodeset")
+"""Lines that a subcircuit may have."""
+
+
+def beginnings(cards: list[Card], scope: Scope) -> Iterator[Start]:
+    """Starts and guesses of `.ic` and `.nodeset`; mistakes are reported."""
+    for card in cards:
+        try:
+            if card.word == ".ic":
+                yield from _starts(card, scope)
+            elif card.word == ".nodeset":
+                for node, value in _settings(card, scope):
+                    yield placed(Start("guess", _potential(scope, node, card), value), card.span())
+        except InputError as error:
+            scope.circuit.report.problems += error.problems
+
+
 def _starts(card: Card, scope: Scope) -> Iterator[Start]:
     """Nodes where something holds charge begin there; elsewhere the potential follows at once. With `uic` capacitors
     know it themselves."""
     uic, span = scope.circuit.uic, card.span()
     for node, value in _settings(card, scope):
+        if node in scope.block.ports:
+            hint = "write it where the instance stands"
+            scope.circuit.report.note(f"'.ic' of the port '{node}' of a subcircuit is ignored", span, hint=hint)
+            continue
         letters = set(scope.touched.get(node, ()))
         holding = "dqjmx" if uic else "cdqjmx"
         if letters & set(holding) and not (uic and "c" in letters):
@@ -236,7 +253,14 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
     rest = PROBE.sub(lambda match: " " * len(match[0]), card.text[card.tokens[0].end :])
     for match in _PROBE.finditer(rest):
         start = card.tokens[0].end + match.start()
-        found = expression(card, match[0], start, scope)
+        try:
+            found = expression(card, match[0], start, scope)
+        except InputError as error:
+            if match[1].lower() == "v":
+                raise
+            report = scope.circuit.report
+            report.notes += [replace(p, code="N130", message=f"{p.message}: it is not saved") for p in error.problems]
+            continue
         yield found.left if getattr(found, "op", "") == "/" else found  # type: ignore[union-attr]
     left = re.sub(r"\b(tran|ac|dc|op|all)\b", " ", _PROBE.sub(" ", rest), flags=re.IGNORECASE).replace(",", " ").split()
     for each in left:

@@ -9,7 +9,9 @@ import re
 
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.elements.asking import wanted
-from netsim.formats.spice.elements.lines import distributed, line, lossy
+from netsim.formats.spice.elements.code_models import code_model
+from netsim.formats.spice.elements.distributed.coupled import coupled_lines
+from netsim.formats.spice.elements.distributed.lines import distributed, line, lossy
 from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, warmer_by, with_series_resistance
 from netsim.formats.spice.elements.sources import plus, source_value, times
 from netsim.formats.spice.elements.transfer import transferred
@@ -209,9 +211,9 @@ def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
         if name not in block.given or not block.given[name].outside:
             known = [n for n, g in block.given.items() if g.outside]
             hint = nearest(name, known) or (f"it has {', '.join(known)}" if known else "it has none")
-            raise InputError(
-                Problem("E227", f"the subcircuit '{block.name}' has no parameter '{name}'", card.at(token), hint=hint)
-            )
+            message = f"'{name}' is ignored: the subcircuit '{block.name}' has no such parameter"
+            scope.circuit.report.note(message, card.at(token), hint=hint)
+            continue
         assert made.scope is not None
         bindings[made.scope.parameters[name]] = scope.value(card, token)
     return scope.of(card, made, scope.connected(card, names[:-1]), bindings)
@@ -221,5 +223,5 @@ DEVICES = {
     "r": resistor, "c": capacitor, "l": inductor, "v": voltage, "i": current, "b": behavioural,
     "e": controlled_by_voltage,
     "g": controlled_by_voltage, "f": controlled_by_current, "h": controlled_by_current,
-    "t": line, "o": lossy, "y": lossy, "u": distributed,
+    "t": line, "o": lossy, "y": lossy, "u": distributed, "p": coupled_lines, "a": code_model,
 }  # fmt: skip

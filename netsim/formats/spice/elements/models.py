@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from netsim.formats.spice.blocks import Block
+from netsim.formats.spice.blocks import Block, Given
 from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.conditions import Known
 from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
@@ -34,8 +35,16 @@ class Model:
             return default
         card, token = self.given[name]
         if (found := value_of(token.text)) is None:
-            hint = "this value must be a plain number such as 10u"
-            raise InputError(Problem("E132", f"'{token.text}' is no number", card.at(token), hint=hint))
+            return Known(self._parameters()).number(card, token.text, token.start)
+        return found
+
+    def _parameters(self) -> dict[str, Given]:
+        """Those of the model's block and of the blocks around it: what shapes the netlist keeps their values."""
+        found: dict[str, Given] = {}
+        block: Block | None = self.block
+        while block is not None:
+            found = {**block.given, **found}
+            block = block.parent
         return found
 
 

@@ -33,6 +33,8 @@ def source_value(card: Card, scope: Scope, unit: str) -> Expr:
             i += 1
             if i == len(tokens):
                 raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
+            if tokens[i].text in WAVES:
+                continue
         elif token.text in _WORDS:
             raise InputError(
                 Problem(

@@ -43,6 +43,7 @@ def switch(card: Card, scope: Scope) -> Instance:
             message = f"a model of the type {model.type} has no parameter '{name}'"
             raise InputError(Problem("E227", message, place.at(token), hint=hint))
     nodes = scope.connected(card, tokens[:2])
+    scope.through[card.word] = (scope.elements[card.word], "i")
     read = Binary("/", _control(card, scope, tokens, letter), Number(1.0, unit))
     old = "off" if model.type in ("sw", "csw") else "on"
     resistances = {

@@ -14,7 +14,7 @@ from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.syntax import Binary, Call, Expr, Name, Number, Part, Unary, Vector
 
-_S = Name((Part("s"),))
+S = Name((Part("s"),))
 _PIECE = re.compile(r"\s*=?\s*(\{(?:[^{}]|\{[^{}]*\})*\}|'[^']*'|\"[^\"]*\")")
 ZERO, ONE = Number(0.0), Number(1.0)
 Polynomial = tuple[Expr, ...]
@@ -39,8 +39,12 @@ def transferred(card: Card, scope: Scope, start: int) -> tuple[str, dict[str, Ex
         shape = "a transfer function is written LAPLACE {v(node)} = {1/(1+s*1u)}"
         raise InputError(Problem("E131", shape, card.span(start)))
     reads = expression(card, first[1][1:-1], first.start(1) + 1, scope)
-    law = expression(card, second[1][1:-1], second.start(1) + 1, scope, {"s": _S})
-    span = card.span(second.start(1), second.end(1))
+    law = expression(card, second[1][1:-1], second.start(1) + 1, scope, {"s": S})
+    return transfer_of(reads, law, scope, card.span(second.start(1), second.end(1)))
+
+
+def transfer_of(reads: Expr, law: Expr, scope: Scope, span: Span) -> tuple[str, dict[str, Expr]]:
+    """The same of what is read and an expression of s. Raises `InputError`."""
     found = _quotient(law, span)
     if len(found.b) > len(found.a):
         message = "this transfer function grows without end with frequency: its numerator has the higher degree"
@@ -122,7 +126,7 @@ def _delayed(of: _Quotient, span: Span) -> _Quotient:
 def _mentions_s(law: Expr) -> bool:
     match law:
         case Name(parts):
-            return parts == _S.parts
+            return parts == S.parts
         case Unary(_, inner):
             return _mentions_s(inner)
         case Binary(_, left, right):

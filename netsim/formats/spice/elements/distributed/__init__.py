@@ -1,0 +1,1 @@
+"""Transmission lines, single and coupled."""
