@@ -23,7 +23,7 @@ import numpy as np
 
 SUFFIXES = (".cir", ".sp", ".spice", ".ckt", ".net")
 LEVEL = 1e-3
-SECONDS = 20
+SECONDS = 12
 """The longest run of one program."""
 _ABSENT = re.compile(
     r"level \d+ .*is not known|it is a Verilog|code model \w+ is not|trnoise|trrandom|temperature are not|"

@@ -77,7 +77,7 @@ ROOMS = {
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
-    "operating.continuation operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static "
+    "operating.continuation operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static ports.ports "
     "optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "

@@ -130,7 +130,7 @@ class Card:
         return None if match is None else (self.text[match.end() :], match.end())
 
 
-_COMMANDS = frozenset(["tran", "op", "dc", "ac", "tf", "noise", "pz", "sens", "disto"])
+_COMMANDS = frozenset(["tran", "op", "dc", "ac", "tf", "noise", "pz", "sens", "disto", "sp"])
 _ENDS = frozenset(["while", "dowhile", "repeat", "foreach", "if", "alter", "altermod", "alterparam", "source", "reset",
     "quit", "load", "circbyline"])  # fmt: skip
 

@@ -93,7 +93,7 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     yield from _stepped(at_rest(card, scope), card, steps, report)
                 case ".dc":
                     yield from map(steps.of, characteristics(card, scope))
-                case ".ac" | ".noise" | ".pz":
+                case ".ac" | ".noise" | ".pz" | ".sp":
                     yield from _stepped(small_signal(card, scope), card, steps, report)
                 case ".ic" | ".nodeset":
                     yield from beginnings([card], scope)

@@ -10,20 +10,21 @@ from collections.abc import Iterator
 
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import KELVIN
-from netsim.formats.spice.elements.sources import plus
+from netsim.formats.spice.elements.sources import plus, port_of
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Binding, Call, Expr, Name, Number, Part, Plot, Run, Statement, Vector, World
 
-LINES = (".ac", ".noise", ".pz")
+LINES = (".ac", ".noise", ".pz", ".sp")
 SPACINGS = {"dec": "per_decade", "oct": "per_octave", "lin": "points"}
 INPUT = {"v": "v", "i": "I"}
 USAGE = {
     ".ac": ".ac dec 10 1 1meg",
     ".noise": ".noise v(out) v1 dec 10 1 1meg",
     ".pz": ".pz 1 0 3 0 vol pz",
+    ".sp": ".sp dec 10 1meg 1g",
 }
 PROBE = re.compile(r"v(db|p|m|r|i)\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
 SERIES = {"db": "db", "p": "phase", "m": "gain", "r": "real", "i": "imag"}
@@ -49,6 +50,13 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         yield World((Binding("ambient", _ambient(card, scope), span=span),), span=span)
         given = [("output", output), ("input", _input(rest[0].text, scope))]
         yield _run("noise", card, [*given, *_grid(card, tuple(rest[1:]), scope)])
+    elif card.word == ".sp":
+        ports = sorted((n, c.word) for c in scope.block.elements if c.word[0] == "v" and (n := port_of(c)) is not None)
+        named = Vector(tuple(Name((Part(scope.elements[word]),), span=span) for _, word in ports), span=span)
+        if not ports:
+            hint = "a port is a source with its number: v1 in 0 dc 0 portnum 1 z0 50"
+            return scope.circuit.report.note("'.sp' is ignored: the circuit has no port", span, hint=hint)
+        yield _run("ports", card, [("ports", named), *_grid(card, card.plain, scope)])
     else:
         yield from _poles(card, scope)
 

@@ -6,6 +6,7 @@ at its first node.
 
 import itertools
 import re
+from itertools import pairwise
 
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.elements.asking import wanted
@@ -13,7 +14,7 @@ from netsim.formats.spice.elements.code_models import code_model
 from netsim.formats.spice.elements.distributed.coupled import coupled_lines
 from netsim.formats.spice.elements.distributed.lines import distributed, line, lossy
 from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, warmer_by, with_series_resistance
-from netsim.formats.spice.elements.sources import plus, source_value, times
+from netsim.formats.spice.elements.sources import plus, port_of, source_value, times
 from netsim.formats.spice.elements.transfer import transferred
 from netsim.formats.spice.expressions import difference, expression
 from netsim.formats.spice.numbers import in_unit
@@ -26,7 +27,12 @@ def voltage(card: Card, scope: Scope) -> Instance:
     """`V1 a b 5`, `V1 a b sin(0 1 50)`, ..."""
     nodes = with_series_resistance(card, scope, scope.connected(card, wanted(card, 2, "V1 node node value")[:2]))
     scope.through[card.word] = (scope.elements[card.word], "i")
-    return scope.instance(card, "voltage", nodes, {"v": source_value(card, scope, "V")})
+    value: dict[str, Expr] = {"v": source_value(card, scope, "V")}
+    if port_of(card) is None:
+        return scope.instance(card, "voltage", nodes, value)
+    resistance = next((t for a, t in pairwise(card.plain) if a.text == "z0"), card.given.get("z0"))
+    reference = Number(50.0, "Ohm") if resistance is None else scope.value(card, resistance, "Ohm")
+    return scope.instance(card, "port", nodes, {"Z0": reference, **value})
 
 
 def current(card: Card, scope: Scope) -> Instance:

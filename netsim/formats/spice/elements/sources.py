@@ -10,7 +10,9 @@ from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary, Vector
 
 WAVES = ("pulse", "sin", "sine", "exp", "pwl", "sffm", "am")
-_WORDS = (*WAVES, "dc", "ac", "distof1", "distof2", "external", "trnoise", "trrandom", "portnum")
+_PORTS = ("portnum", "z0", "pwr", "freq", "phase")
+_WORDS = (*WAVES, "dc", "ac", "distof1", "distof2", "external", "trnoise", "trrandom", *_PORTS)
+_NOISES = ("trnoise", "trrandom")
 TIME = Name((Part("time"),))
 _TURN = Binary("*", Number(2.0), Number(3.141592653589793))
 
@@ -35,29 +37,34 @@ def source_value(card: Card, scope: Scope, unit: str) -> Expr:
                 raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
             if tokens[i].text in WAVES:
                 continue
-        elif token.text in _WORDS:
-            raise InputError(
-                Problem(
-                    "E130",
-                    f"sources of the kind '{token.text}' are not known",
-                    card.at(token),
-                    hint=f"the kinds are {', '.join(WAVES)}",
-                )
-            )
-        elif token.kind == "word" and token.text.isalpha() and i:
-            raise InputError(
-                Problem(
-                    "E130",
-                    f"sources of the kind '{token.text}' are not known",
-                    card.at(token),
-                    hint=nearest(token.text, WAVES),
-                )
-            )
+        elif token.text in _PORTS:
+            i += 2
+            continue
+        elif token.text in _WORDS or (token.kind == "word" and token.text.isalpha() and i):
+            raise _unknown_kind(card, token)
         constant = scope.value(card, tokens[i], unit)
         i += 1
     if "dc" in card.given:
         constant = scope.value(card, card.given["dc"], unit)
     return constant
+
+
+def _unknown_kind(card: Card, token: Token) -> InputError:
+    """A word that says no value and no wave."""
+    if token.text in _NOISES:
+        hint = "`.noise` has the densities; normal_noise and band_limited_noise of the library draw numbers"
+        message = f"sources of noise in time ('{token.text}') are not supported: adaptive steps would not repeat it"
+        return InputError(Problem("E130", message, card.at(token), hint=hint))
+    hint = f"the kinds are {', '.join(WAVES)}" if token.text in _WORDS else nearest(token.text, WAVES)
+    message = f"sources of the kind '{token.text}' are not known"
+    return InputError(Problem("E130", message, card.at(token), hint=hint))
+
+
+def port_of(card: Card) -> int | None:
+    """The number behind `portnum`, None for a source that is no port."""
+    given = card.given.get("portnum", next((t for a, t in pairwise(card.plain) if a.text == "portnum"), None))
+    number = value_of(given.text) if given else None
+    return None if number is None else int(number)
 
 
 def _until_word(tokens: tuple[Token, ...]) -> tuple[Token, ...]:

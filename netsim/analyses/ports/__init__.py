@@ -1,0 +1,1 @@
+"""Networks seen from their ports."""
