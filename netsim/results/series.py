@@ -7,7 +7,7 @@ cubic, which does not, is taken.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -97,6 +97,27 @@ def refined_series(time: Array, series: Array) -> Array:
     return found
 
 
+class WhenRead(Mapping[str, Array]):
+    """What `made` makes of each of some series, made when it is first read."""
+
+    def __init__(self, values: Mapping[str, Array], made: Callable[[Array], Array]):
+        self.values_of, self.made, self.known = values, made, dict[str, Array]()
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.known:
+            self.known[name] = self.made(self.values_of[name])
+        return self.known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values_of
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_of)
+
+    def __len__(self) -> int:
+        return len(self.values_of)
+
+
 def trajectory_of(
     time: Array, values: Mapping[str, Array], trace: Trace | None, first: float = -np.inf, last: float = np.inf
 ) -> tuple[Array, Mapping[str, Array]]:
@@ -105,10 +126,10 @@ def trajectory_of(
     if trace is None or not len(trace.time):
         within = (time > first) & (time < last)
         if within.all():
-            return refined(time), {name: refined_series(time, series) for name, series in values.items()}
+            return refined(time), WhenRead(values, lambda series: refined_series(time, series))
         ends = np.concatenate([[max(first, time[0])], time[within], [min(last, time[-1])]])
         axis = refined(ends)
-        return axis, {name: between(time, series, axis) for name, series in values.items()}
+        return axis, WhenRead(values, lambda series: between(time, series, axis))
     within = (trace.time[:, -1] > first) & (trace.time[:, 0] < last)
     begins, size = trace.time[within, :1], np.ptp(trace.time[within], axis=1)[:, None]
     nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])

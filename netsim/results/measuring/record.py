@@ -15,7 +15,7 @@ from netsim.network.network import Network
 from netsim.results.over_frequency.figures import functions, response_between
 from netsim.results.over_frequency.harmonics import distortion, harmonics
 from netsim.results.samples import Trace
-from netsim.results.series import refined, series_scope, trajectory_of, unit_of
+from netsim.results.series import WhenRead, refined, series_scope, trajectory_of, unit_of
 from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
@@ -56,11 +56,12 @@ class Record:
         if self.responses:
             inside = (self.time > first) & (self.time < last)
             ends = [max(first, self.time[0])], self.time[inside], [min(last, self.time[-1])]
-            time, values = refined(np.unique(np.concatenate(ends))), dict[str, Array]()
-            values |= {name: response_between(self.time, series, time) for name, series in self.values.items()}
+            time = refined(np.unique(np.concatenate(ends)))
+            values: Mapping[str, Array] = WhenRead(
+                self.values, lambda series: response_between(self.time, series, time)
+            )
         else:
-            time, found = trajectory_of(self.time, self.values, self.trace, first, last)
-            values = dict(found)
+            time, values = trajectory_of(self.time, self.values, self.trace, first, last)
         return replace(self, time=time, values=values, trace=None)
 
     def scope(self) -> Scope:
