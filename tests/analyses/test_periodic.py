@@ -52,7 +52,8 @@ component digital_pi (in u, out y : signal)
   param T : s > 0
   discrete z : 1 = 0.3
   discrete o : 1 = 0.4
-  when sample(0.3*T, T) : z = pre(z) + 0.004*u; o = min(max(0.02*u + z, 0.05), 0.9)
+  param first : s = 0.3*T
+  when sample(first, T) : z = pre(z) + 0.004*u; o = min(max(0.02*u + z, 0.05), 0.9)
   y = o
 end
 aim       signal_source (wanted)              value = 5
@@ -190,9 +191,11 @@ def test_the_period_of_van_der_pols_oscillator(scale):
         (BUCK + "gate boolean_pulse (g) period = 10 us, share = 0.42\n", 1e-5, 1000),
         (BUCK + PI, 1e-5, 2500),
         (BUCK + SAMPLED_PI, 2e-5, 1500),
+        (BUCK + SAMPLED_PI.replace("T = 20 us", "T = 20 us, first = 0 s"), 2e-5, 1500),
+        (RECTIFIER.replace("R = 0.5 Ohm", "R = 20 Ohm"), 0.02, 90),
         (BUSHING, np.pi / 10, 40),
     ],
-    ids=["duffing", "rectifier", "converter", "pi", "sampled_pi", "bushing"],
+    ids=["duffing", "rectifier", "converter", "pi", "sampled_pi", "sampled_at_once", "soft_rectifier", "bushing"],
 )
 def test_a_long_transient_ends_in_it(text, period, periods):
     model = netsim.load(text + "\n")

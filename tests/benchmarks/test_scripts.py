@@ -15,6 +15,13 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 PARTS = {"netlists", "peers", "run"}
 """Scripts without a report of their own: what others use, and all of them in a row."""
 
+CHARGE = """
+use electrical
+v1 voltage   (a, ground) v = 1 V*sin(time/(1 s))
+r1 resistor  (a, b)      R = 1 Ohm
+c1 capacitor (b, ground) C = 1 F
+save b.v
+"""
 SMALL = {
     "arm": {"rtols": (1e-3, 1e-4), "wanted_errors": (1e-3,), "repeats": 1},
     "beside": {"other": FOLDER.parent, "netlists": [FOLDER.parent / "models" / "rc.net"], "repeats": 1},
@@ -30,6 +37,7 @@ SMALL = {
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
     "ngspice_files": {"only": "filter", "most": 1},
     "optimal": {"names": ("optimal/double_integrator.net", "optimal/passive_elbow.net")},
+    "periodic": {"netlists": {"charge": CHARGE}},
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
     "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},
     "shapes": {"choices": (("guided", 1),)},

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from netsim.analyses.periodic.shooting import Lap, end_after, lap, moved
-from netsim.analyses.periodic.states import States
+from netsim.analyses.periodic.states import States, point_at
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
-from netsim.initial.initial import resumed_start
 from netsim.results.selection import Selection
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import SimulationError
@@ -57,7 +56,7 @@ class Branch:
         point, period = self.moved or (self.here.start, self.here.period)
         machine, given = self.made(value)
         try:
-            point = Point(machine, point.structure, resumed_start(machine, point.structure, point.g), 0.0)
+            point = Point(machine, point.structure, point_at(machine, point.structure, point.g), 0.0)
         except SimulationError:
             self.lost = True
         self.value, self.moved = value, (point, period if self.free else given)
@@ -111,7 +110,7 @@ class Branch:
         """What the difference over a period changes by with the parameter, in sizes and in its range."""
         here, aside = self.here, ASIDE * self.reach
         machine, period = self.made(self.value + aside)
-        start = resumed_start(machine, here.start.structure, here.start.g)
+        start = point_at(machine, here.start.structure, here.start.g)
         point = Point(machine, here.start.structure, start, 0.0)
         end = end_after(point, here.period if self.free else period, self.options, self.states)
         change = self.states.between(machine, here.end, end) - self.states.between(machine, here.start.g, start)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.analysis import Task
-from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, orbit
+from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, last_point, orbit
 from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
-from netsim.analyses.periodic.states import States, states_of
+from netsim.analyses.periodic.states import States, point_at, states_of
 from netsim.analyses.sensitivity.forward import traced
 from netsim.analyses.signals.linearised import read
-from netsim.analyses.signals.points import Point, end_of
+from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.results.samples import Signal, Trace
@@ -59,8 +59,9 @@ def found_orbit(task: Task, options: PeriodicOptions) -> Found:
     warm, events = replace(options.run, stop=duration), time_events_of(machine, duration)
     first = traced(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
     states = states_of(first, first.traced[:, :, 1:].reshape(-1, machine.system.layout.size))
-    warmed = states.clock.begun_again(machine, g, end_of(first, 0.0), duration)
-    start = Point(machine, structure, warmed if options.warm_up else g, 0.0)
+    if options.warm_up:
+        g = point_at(machine, structure, states.clock.begun_again(machine, g, last_point(first), duration))
+    start = Point(machine, structure, g, 0.0)
     found, count = orbit(start, period, free, options.run, selection, states)
     if not repeats:
         check_next(found, options.run, states)
@@ -83,7 +84,7 @@ def period_of(machine: Machine, structure: Structure, g: Array, given: float) ->
 @dataclass(frozen=True, eq=False)
 class Seen:
     """Samples of what is saved over a period, with the energy account; all that was sampled, by name; the polynomials
-    of its steps, and what is saved on a refined axis."""
+    of its steps, and what is saved on a refined axis (signals, instants)."""
 
     time: Array
     signals: tuple[Signal, ...]
@@ -91,7 +92,7 @@ class Seen:
     account: Array
     columns: Mapping[str, Array]
     trace: Trace
-    trajectories: Sequence[Trajectory]
+    fine: Trajectory
 
 
 def seen_along(lap: Lap, selection: Selection) -> Seen:
@@ -100,9 +101,11 @@ def seen_along(lap: Lap, selection: Selection) -> Seen:
     time, sampled, account = lap.found.run.sampled
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
     nodes, reader = lap.found.run.traced, reader_of(machine, selection)
-    read_ = np.array([[read(reader, row) for row in rows] for rows in nodes[:, :, 1:]])
+    plain = not reader.size  # places of g alone
+    rows = nodes[:, :, 1:]
+    read_ = rows[:, :, reader.places] if plain else np.array([[read(reader, row) for row in step] for step in rows])
     trace = Trace(nodes[:, :, 0], {name: read_[:, :, j] for j, name in enumerate(selection.entries)})
     signals, values = selection.table(machine, columns, time, trace)
     axis, fine = trajectory_of(time, columns, trace)
-    trajectories = [Trajectory(axis, column) for column in selection.table(machine, fine, axis)[1].T]
-    return Seen(time, signals, values, account[:, :3], columns, trace, trajectories)
+    refined = Trajectory(axis, np.ascontiguousarray(selection.table(machine, fine, axis)[1].T))
+    return Seen(time, signals, values, account[:, :3], columns, trace, refined)

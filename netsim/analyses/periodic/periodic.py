@@ -20,6 +20,7 @@ from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import SHOWN, distortion, harmonics
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import PERIOD, Samples, Signal
+from netsim.results.trajectories import Trajectory
 from netsim.simulate.options import check_options, unknown_options
 from netsim.text.columns import columns
 from netsim.text.errors import InputError, Problem
@@ -60,8 +61,8 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     found = found_orbit(task, options)
     orbit, seen = found.orbit, seen_along(found.orbit, found.selection)
     multipliers = floquet(orbit, found.free)
-    amplitudes = [harmonics(each, np.arange(options.harmonics + 1)) for each in seen.trajectories]
-    thd = [distortion(each) for each in seen.trajectories]
+    amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
+    thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
         f"period {reading(orbit.period, 's')} ({reading(1.0 / orbit.period, 'Hz')}), found in {found.count} periods; "
         f"states return to {orbit.distance:.1e} of their sizes",

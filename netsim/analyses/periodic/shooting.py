@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.states import Directions, States, directions
+from netsim.analyses.periodic.states import Directions, States, directions, point_at
 from netsim.analyses.sensitivity.forward import Forward, follow, traced
 from netsim.analyses.sensitivity.varied import direction
-from netsim.analyses.signals.points import Point, end_of
+from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
-from netsim.initial.initial import resumed_start
-from netsim.results.selection import Selection, reader_of
-from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
+from netsim.initial.charts import recharted
+from netsim.initial.differentiated import plan_differentiated, set_planned_differentiated
+from netsim.initial.initial import set_differentiated
+from netsim.results.selection import Selection
 from netsim.simulate.events.events import event_iteration
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.running import Running
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import Problem, SimulationError
 
@@ -82,21 +84,27 @@ class Lap:
 
     def swing(self, states: States) -> float:
         """The largest way of a state during the period, in sizes."""
-        rows = self.found.run.traced[:, :, 1:][:, :, states.places]
-        ways = np.ptp(rows.reshape(-1, len(states.places)), axis=0) / states.sizes
-        return float(ways.max(initial=0.0))
+        rows = self.found.run.traced[:, -1, 1:].copy()
+        plan = plan_differentiated(self.start.machine)
+        for row in rows:
+            set_planned_differentiated(plan, row)
+        return float((np.ptp(rows[:, states.places], axis=0) / states.sizes).max(initial=0.0))
 
 
-def lap(start: Point, period: float, options: TransientOptions, selection: Selection, states: States) -> Lap:
-    """A period with its derivatives; raises `SimulationError` where it cannot be followed."""
+def lap(
+    start: Point, period: float, options: TransientOptions, selection: Selection, states: States,
+    known: Directions | None = None,
+) -> Lap:  # fmt: skip
+    """A period with its derivatives, along directions that are `known` or those at the start; raises `SimulationError`
+    where it cannot be followed."""
     machine, structure, g = start.machine, start.structure, start.g
     options, events = replace(options, stop=period), time_events_of(machine, period)
     found = event_iteration(machine, structure)
-    along = directions(machine, structure, g, found.mode(g) if found else b"", states)
+    along = known or directions(machine, structure, g, found.mode(g) if found else b"", states)
     run = traced(machine, structure, g.copy(), replace(options, resumed=True), events, selection, NOTHING)
     varied = [direction(machine, g, events, each) for each in along.whole.T]
     forward = follow(run, g, varied, events, selection)
-    end = states.clock.begun_again(machine, g, end_of(run, 0.0), period)
+    end = states.clock.begun_again(machine, g, forward.end, period)
     scaled = forward.last[:, states.places] / states.sizes
     basis, image = along.basis, scaled[:-1].T
     still = _still(machine, along, image, states, period)
@@ -110,13 +118,19 @@ def lap(start: Point, period: float, options: TransientOptions, selection: Selec
 
 
 def end_after(start: Point, duration: float, options: TransientOptions, states: States, resumed: bool = True) -> Array:
-    """The point so long behind a start, as the next period begins with it."""
+    """The point so long behind a start, before what happens there, as a period begins with it."""
     machine, g, options = start.machine, start.g, replace(options, stop=duration, resumed=resumed)
-    reader, events = reader_of(machine, Selection()), time_events_of(machine, duration)
-    run = begin_adaptive(machine, start.structure, options, g.copy(), reader, events)
-    if problem := integrate_adaptive(run, None):
-        raise SimulationError(problem)
-    return states.clock.begun_again(machine, g, end_of(run, 0.0), duration)
+    events = time_events_of(machine, duration)
+    run = traced(machine, start.structure, g.copy(), options, events, Selection(), NOTHING)
+    return states.clock.begun_again(machine, g, last_point(run), duration)
+
+
+def last_point(run: Running) -> Array:
+    """Where the last step of a run has ended, before what happens at this instant."""
+    g = run.traced[-1, -1, 1:].copy()
+    set_differentiated(run.machine, g)
+    recharted(run.machine.system, g, all_of_them=True)
+    return g
 
 
 def _rates(machine: Machine) -> Array:
@@ -181,7 +195,7 @@ def orbit(
         if found is None:  # a limit may act: the period goes on to the next one
             if here.distance <= NOISE * options.rtol:
                 break
-            after = Point(start.machine, start.structure, here.end, 0.0)
+            after = replace(start, g=point_at(start.machine, start.structure, here.end))
             here, count = lap(after, here.period, options, selection, states), count + 1
             continue
         step, change = found
@@ -250,8 +264,9 @@ def _improved(
     for k in range(HALVINGS):
         try:
             start = here.start
-            g = resumed_start(start.machine, start.structure, moved(here, states, step * 0.5**k))
-            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, states)
+            g = point_at(start.machine, start.structure, moved(here, states, step * 0.5**k))
+            known = here.along if here.along.free else None
+            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, states, known)
         except SimulationError:
             if k == HALVINGS - 1 and found is None:
                 raise

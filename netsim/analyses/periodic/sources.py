@@ -15,6 +15,7 @@ from netsim.initial.initial import Structure
 from netsim.library.component import plain_name
 from netsim.network.network import Instance
 from netsim.simulate.events.events import event_iteration
+from netsim.simulate.setup.features import each_of
 from netsim.structure.of_time.switching import (
     NO_FUNCTION_OF_TIME,
     Series,
@@ -29,7 +30,7 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Call, Expr
 
 Array = np.ndarray
-LOOKS = 97
+LOOKS = 41
 """Instants of a period at which functions of time are compared with those one period later."""
 SAME = 1e-7
 """Values are the same that differ by less than this share of the largest."""
@@ -84,7 +85,7 @@ def _values(machine: Machine, g: Array, looks: Array) -> Iterator[tuple[str, Arr
                 yield f"{instance.name}.{name}{f'[{k + 1}]' if k else ''}", np.array(found)[:, number]
     parts = [series for text, expr in _read(machine) for series in of_time(expr, text)]
     for k, series in enumerate(parts):
-        yield f"expression {k + 1}", np.array([series(float(t)) for t in looks])
+        yield f"expression {k + 1}", each_of(series, looks)
 
 
 def _read(machine: Machine) -> Iterator[tuple[Text, Expr]]:

@@ -18,14 +18,17 @@ from netsim.core.variational.charts import into_chart, set_base
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
-from netsim.initial.initial import Structure
-from netsim.initial.recovery import differentiated_sizes
+from netsim.initial.initial import Structure, resumed_start
+from netsim.initial.recovery import differentiated_sizes, plan_recovery, recover
 from netsim.initial.stages import Stages, partials_in, stage_matrix
 from netsim.library.component import is_kinematic
 from netsim.results.selection import Selection
 from netsim.simulate.running import Running
+from netsim.text.errors import SimulationError
 
 Array = np.ndarray
+ROUNDS, HELD = 5, 1e-13
+"""How often values are made to follow differentiated quantities, and what is left of these then."""
 DEPENDENT = 1e-8
 """Changes of states, in their sizes, count as independent above this share of the largest."""
 
@@ -96,6 +99,27 @@ def _stages(machine: Machine, structure: Structure) -> Stages:
     )
 
 
+def point_at(machine: Machine, structure: Structure, g: Array) -> Array:
+    """The consistent point of the states in g at t = 0. Positions and velocities meet their constraints; differentiated
+    quantities stay, where the equations let them, and values follow these and not the other way round."""
+    layout = machine.system.layout
+    contents = layout.differentiated(np.arange(layout.nq), 0)
+    found, before = resumed_start(machine, structure, g), np.inf
+    for _ in range(ROUNDS):
+        off = float((np.abs(found - g)[contents] / np.maximum(np.abs(g[contents]), 1e-300)).max(initial=0.0))
+        if off <= HELD or off > before / 2.0:  # they stay, or constraints move them
+            break
+        before = off
+        state = layout.state(found)
+        state[3 * layout.nk + layout.ny :][: layout.nq] = g[contents]
+        try:
+            plan = plan_recovery(machine, structure, found, jumping=False)
+            found = recover(plan, found, state, 0.0)
+        except SimulationError:
+            break
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Directions:
     """Changes of states that constraints allow: an orthonormal basis in sizes (states, freedom), and what all of g
@@ -103,6 +127,11 @@ class Directions:
 
     basis: Array
     whole: Array
+
+    @property
+    def free(self) -> bool:
+        """Whether states are independent, so that the same directions serve at other points."""
+        return self.basis.shape[0] == self.basis.shape[1]
 
 
 def directions(machine: Machine, structure: Structure, g: Array, mode: bytes, states: States) -> Directions:

@@ -139,8 +139,7 @@ def _row(lap: Lap, selection: Selection, free: bool, count: int) -> list[float]:
     """Period, largest multiplier, then mean, amplitudes and phases of each signal."""
     found = floquet(lap, free).multipliers
     row = [lap.period, float(np.abs(found).max(initial=0.0))]
-    for each in seen_along(lap, selection).trajectories:
-        size = harmonics(each, np.arange(count + 1))
+    for size in harmonics(seen_along(lap, selection).fine, np.arange(count + 1)):
         row += [float(size[0].real), *np.abs(size[1:]).tolist(), *np.angle(size[1:]).tolist()]
     return row
 

@@ -18,7 +18,6 @@ from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.selection import Finder, Selection, reader_of, select
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
-from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
@@ -93,15 +92,10 @@ def after(point: Point, duration: float, **more: Any) -> Point:
     run = begin_adaptive(machine, point.structure, options, point.g.copy(), reader_of(machine, Selection()), events)
     if problem := integrate_adaptive(run, None):
         raise SimulationError(problem)
-    return Point(run.machine, run.structure, end_of(run, duration), duration)
-
-
-def end_of(run: Running, time: float) -> Array:
-    """The consistent point at which a run has ended, with functions of time as they are at `time`."""
     g = run.trial.g.copy()
-    set_time(run.machine.struct, g, time)
+    set_time(run.machine.struct, g, duration)
     load(run.machine.struct, g, run.trial.start)
-    return resumed_start(run.machine, run.structure, g, time)
+    return Point(run.machine, run.structure, resumed_start(run.machine, run.structure, g, duration), duration)
 
 
 def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:

@@ -13,22 +13,23 @@ LEAST = 1e-9
 
 
 def harmonics(trajectory: Trajectory, numbers: Array) -> Array:
-    """a_k e^(i phi_k) of a refined trajectory that is one period long; of number 0 the mean.
+    """a_k e^(i phi_k) of a refined trajectory that is one period long; of number 0 the mean. Of several series (m,
+    instants) they are (m, numbers).
 
     Parabolas through pairs of intervals are integrated with e^(-i k w t) exactly (L. Filon, Proc. Roy. Soc. Edinburgh
     49, 1928): with h the half of a pair, int_-1^1 P_n(s) e^(-i k w h s) ds = 2 (-i)^n j_n(k w h)."""
     from scipy.special import spherical_jn
 
-    left, middle, right = (trajectory.series[k:][: len(trajectory.series) // 2 * 2 : 2] for k in range(3))
-    left, middle = left[: len(right)], middle[: len(right)]
+    series = trajectory.series
+    left, middle, right = series[..., :-2:2], series[..., 1:-1:2], series[..., 2::2]
     centre, half = trajectory.time[1::2], (trajectory.time[2::2] - trajectory.time[:-2:2]) / 2.0
     bend = (left - 2.0 * middle + right) / 2.0
     parts = (middle + bend / 3.0, (right - left) / 2.0, 2.0 * bend / 3.0)
-    found = np.zeros(len(numbers), complex)
+    found = np.zeros((*series.shape[:-1], len(numbers)), complex)
     for i, k in enumerate(numbers):
         w = 2.0 * np.pi * k / trajectory.length
         moments = (2.0 * (-1j) ** n * spherical_jn(n, w * half) * part for n, part in enumerate(parts))
-        found[i] = np.sum(sum(moments) * half * np.exp(-1j * w * (centre - trajectory.time[0])))
+        found[..., i] = sum(moments) @ (half * np.exp(-1j * w * (centre - trajectory.time[0])))
     return found * np.where(np.asarray(numbers) > 0, 2.0, 1.0) / trajectory.length
 
 

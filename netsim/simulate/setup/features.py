@@ -23,7 +23,7 @@ from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_time
 from netsim.core.problem import N_PRESCRIBED, PRESCRIBED
 from netsim.equations.machine import Machine
-from netsim.structure.of_time.switching import time_texts
+from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, time_texts, values_at
 from netsim.structure.time_events import samples_passed
 
 Array = np.ndarray
@@ -60,9 +60,9 @@ def features_of(machine: Machine, stop: float, time_events: Array) -> Array:
             found.append(_features(partial(_prescribed, machine, int(j)), times, values[:, j], time_events))
     for series in time_texts(machine):
         times = _grid(stop, 1)
-        values = _each(series, times)
+        values = each_of(series, times)
         if _brief(times, values[:, None])[0]:
-            found.append(_features(partial(_each, series), times, values, time_events))
+            found.append(_features(partial(each_of, series), times, values, time_events))
     return np.unique(np.concatenate(found))
 
 
@@ -161,8 +161,12 @@ def _prescribed(machine: Machine, j: int, times: Array) -> Array:
     return _prescribed_inputs(machine, times)[:, j]
 
 
-def _each(series: Callable[[float], float], times: Array) -> Array:
-    return np.array([series(t) for t in times])
+def each_of(series: Series, times: Array) -> Array:
+    """A function of time at all instants at once, or, where it is formed for one alone, one after the other."""
+    try:
+        return np.array(values_at(times, series(times)))
+    except NO_FUNCTION_OF_TIME:
+        return np.array([series(float(t)) for t in times])
 
 
 @compiled
