@@ -33,11 +33,10 @@ LARGE = 1e6
 
 @dataclass(eq=False)
 class Template:
-    """A run that has been begun at the netlist's values, what begins it anew, and which rates vanish there."""
+    """A run that has been begun at the netlist's values, and what begins it anew."""
 
     begun: Begun
     variant: Variant
-    absent: Array
 
 
 @dataclass(eq=False)
@@ -57,7 +56,7 @@ class Variants:
                 self.free.pop(oldest, None)
             self.free[key] = None if found is None else []
             return found
-        waiting = self.free[key]
+        waiting = self.free.get(key, [])
         if waiting is None:
             return None
         try:
@@ -91,7 +90,7 @@ class Variants:
         if begun.at.changes or not serves(begun.at.machine, begun.run.options):
             return None
         variant = variant_of(begun.run, begun.at.machine, begun.structure, begun.readers)
-        return None if variant is None else Template(begun, variant, absent)
+        return None if variant is None else Template(begun, variant)
 
 
 @dataclass(frozen=True, eq=False)

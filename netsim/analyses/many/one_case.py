@@ -111,6 +111,8 @@ def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template
     parameters |= {id(each): prescribed_parameters(each, known) for each in shared.inputs}
     goals = shared.goals if shared.goals is not None else targets(replace(system, network=network), known)
     template = task.variants.taken(shared.wanted)
+    if template is None:
+        return None
     if begun := begun_anew(template, known, parameters, goals, None):
         return begun, template
     task.variants.given_back(shared.wanted, template)

@@ -191,9 +191,11 @@ def _argument(call: Call, scope: Scope, count: int) -> Typed:
 def of_frequency(statement: Any, network: Network) -> bool:
     """Whether a statement speaks of responses, itself or by other figures."""
     known = vars(network).setdefault("of frequency", {})  # the same for all values of parameters
-    if id(statement) not in known:
-        known[id(statement)] = _of_frequency(statement, network)
-    return bool(known[id(statement)])
+    kept, found = known.get(id(statement), (None, False))
+    if kept is not statement:
+        found = _of_frequency(statement, network)
+        known[id(statement)] = statement, found
+    return bool(found)
 
 
 def _of_frequency(statement: Any, network: Network) -> bool:
