@@ -284,6 +284,9 @@ def _run_in(name: str, data: Any) -> Samples:
         finished=bool(data.attrs.get("finished", True)),
         message=str(data.attrs.get("message", "")),
         figures=_figures_in(data),
+        beside={
+            str(n): Variable(v.dims, v.values, v.attrs) for n, v in data.data_vars.items() if v.dims == ("harmonic",)
+        },
     )
 
 

@@ -106,12 +106,8 @@ def _figure(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | 
     if not over_time and (curve := next(filter(characteristics.is_characteristic, runs), None)):
         return characteristics.drawn(curve, list(plots), parameters, title or _title([curve]))
     if over_time or not any(samples.axis == "frequency" for samples in runs):
-        return _drawn(panels(over_time, plots, parameters), title or _title(over_time), any(map(_periodic, over_time)))
+        return _drawn(panels(over_time, plots, parameters), title or _title(over_time), over_time)
     return drawn([samples for samples in runs if samples.axis == "frequency"], plots, parameters, title)
-
-
-def _periodic(samples: Samples) -> bool:
-    return PERIOD in samples.attributes
 
 
 def study_in(runs: Sequence[Samples]) -> Samples | None:
@@ -173,11 +169,12 @@ def _grouped(series: Iterable[tuple[Dimension, Line]]) -> list[Panel]:
 # --------------------------------------------------------------------------------------------------- drawing
 
 
-def _drawn(panels_: Sequence[Panel], title: str, spectra: bool = False) -> Any:
+def _drawn(panels_: Sequence[Panel], title: str, runs: Sequence[Samples] = ()) -> Any:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    spectra = any(PERIOD in samples.attributes for samples in runs)
     with matplotlib.rc_context(STYLE):
         count = max(1, len(panels_))
         figure = Figure(figsize=(8.0, 0.7 + 2.3 * count), layout="constrained")
@@ -189,7 +186,8 @@ def _drawn(panels_: Sequence[Panel], title: str, spectra: bool = False) -> Any:
         for row, panel in zip(rows, panels_):
             scaled = _panel(row[0], panel, factor)
             if spectra:
-                bars(row[1], panel.lines, *scaled)
+                found = [runs[line.run].beside.get(f"amplitude({line.name})") for line in panel.lines]
+                bars(row[1], panel.lines, found, *scaled)
         axes[-1].set_xlabel(f"time [{unit}]")
         if spectra:
             rows[-1, 1].set_xlabel("harmonic")

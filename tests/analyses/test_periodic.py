@@ -5,6 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import netsim
+from netsim.analyses.operating import continuation
+from netsim.analyses.periodic import branch, shooting, sources, stability, states, sweep_periodic
 from netsim.results.files import read, write
 from netsim.text.errors import InputError, SimulationError
 
@@ -282,3 +284,14 @@ def test_measures_and_pictures_see_a_period(tmp_path):
         picture = model.plot(result=read(tmp_path / place))
         assert len(picture.figure.axes) == (2 if place == "x.nc" else 1)
     assert read(tmp_path / "x.nc")["amplitude(a.x)"].sizes == {"harmonic": 11}
+
+
+def test_constants_of_periodic_states():
+    assert (continuation.LEVEL, continuation.HALVINGS) == (1e-4, 40)
+    assert (shooting.MOST, shooting.HALVINGS, shooting.WORSE, shooting.LONGER) == (25, 5, 2.0, 0.3)
+    assert (shooting.NOISE, shooting.ALONE, shooting.SAME, shooting.AGAIN) == (100.0, 1e-8, 1e-5, 1e-4)
+    assert (shooting.AT_REST, shooting.LITTLE, shooting.BRIEF, shooting.STEPS) == (1e-7, 1e-3, 0.01, 500)
+    assert (states.DEPENDENT, states.ROUNDS, states.HELD) == (1e-8, 5, 1e-13)
+    assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
+    assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)
+    assert (stability.NEUTRAL, stability.MOVED) == (1e-6, 1e-6)

@@ -21,19 +21,21 @@ from netsim.results.trajectories import Trajectory
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, SimulationError, Span
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class PeriodicOptions:
-    """period in s (0: that of the sources); the run of a period; periods before the search; how many harmonics."""
+    """period in s (0: that of the sources); the run of a period; periods before the search; how many harmonics; where
+    it is written."""
 
     period: float
     run: TransientOptions
     warm_up: int
     harmonics: int
+    span: Span | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,13 @@ class Found:
 def found_orbit(task: Task, options: PeriodicOptions) -> Found:
     """The periodic state that a task comes to from its start; raises `InputError` (E422, E448) and `SimulationError`
     (E447, E448, E449)."""
+    try:
+        return _found(task, options)
+    except (InputError, SimulationError) as wrong:
+        raise type(wrong)([p if p.span else replace(p, span=options.span) for p in wrong.problems]) from None
+
+
+def _found(task: Task, options: PeriodicOptions) -> Found:
     machine, structure, g, _ = begun(task.machine, task.structure, options.run.start)
     selection = select(machine, task.saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)

@@ -51,7 +51,7 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
     given = {name: value for name, value in options.items() if name in PASSED_ON}
     run = check_options("periodic", {"rtol": RTOL, **given, "stop": period or 1.0}, spans)
     warm_up, count = (int(options.get(n, v)) for n, v in (("warm_up", WARM_UP), ("harmonics", SHOWN)))
-    return PeriodicOptions(period, replace(run, forces="recovered"), warm_up, count)
+    return PeriodicOptions(period, replace(run, forces="recovered"), warm_up, count, spans.get(""))
 
 
 def run(task: Task, options: PeriodicOptions) -> Samples:

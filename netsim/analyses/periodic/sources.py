@@ -27,6 +27,7 @@ from netsim.structure.of_time.switching import (
     text_of_shape,
 )
 from netsim.text.errors import InputError, Problem
+from netsim.text.expressions.typed import span_of
 from netsim.text.syntax import Call, Expr
 
 Array = np.ndarray
@@ -52,10 +53,15 @@ def check_repeats(machine: Machine, g: Array, period: float) -> bool:
     reads the time and may not repeat (`time - since` does, where `since` is an instant that is held)."""
     looks = period * (np.arange(LOOKS) + 0.31) / LOOKS
     later = dict(_values(machine, g, looks + period))
-    inputs = {f"{i.name}.{name}": _unit(i, name) for p in machine.system.prescribed_inputs for i, name in p.owners}
+    inputs = {
+        f"{instance.name}.{name}": (_unit(instance, name), span_of(shape.expr))
+        for each in machine.system.prescribed_inputs
+        for (instance, name), shape in zip(each.owners, each.shapes)
+    }
     for name, values in _values(machine, g, looks):
         change = later[name] - values
-        if inputs.get(name.partition("[")[0]) == "rad":  # a crank that turns
+        unit, span = inputs.get(name.partition("[")[0], ("", None))
+        if unit == "rad":  # a crank that turns
             change = change - 2.0 * np.pi * np.round(change / (2.0 * np.pi))
         wrong = np.abs(change) > SAME * np.abs(values).max()
         if np.count_nonzero(wrong) > 1:  # one may stand on an edge
@@ -65,7 +71,7 @@ def check_repeats(machine: Machine, g: Array, period: float) -> bool:
             message = f"'{name}' does not repeat after {period:.6g} s: it is {values[k]:.5g} at t = {looks[k]:.5g} s "
             message += f"and {later[name][k]:.5g} a period later"
             hint = "give a `period` after which all sources repeat; what has ended or begun once has none"
-            raise InputError(Problem("E448", message, hint=hint))
+            raise InputError(Problem("E448", message, span, hint=hint))
     return True
 
 
