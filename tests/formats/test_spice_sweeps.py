@@ -30,6 +30,10 @@ CIRCUITS = {
         "v1 in 0 1\nr1 in a 100\nd1 a 0 dm\n.model dm d(is=1e-14 n=1.1 rs=2 bv=5 ibv=1m)",
         "v1 -7 3 0.25", "v(a) i(v1)",
     ),
+    "breakdown of a small current": (
+        "v1 in 0 1\nr1 in a 1k\nd1 a 0 dm\n.model dm d(is=0.974p n=1.986 bv=7.1 ibv=0.1n rs=0.1)",
+        "v1 -10 1 0.5", "v(a) i(v1)",
+    ),
     "detailed diode": (
         "v1 in 0 1\nd1 in 0 dm area=2\n.model dm d(is=1e-14 n=1.1 rs=2 ikf=10m isr=1n nr=2)",
         "v1 -3 1 0.1", "i(v1)",

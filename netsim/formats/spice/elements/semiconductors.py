@@ -7,7 +7,7 @@ note.
 
 from netsim.formats.spice.blocks import Block
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.circuit import KELVIN
+from netsim.formats.spice.circuit import BOLTZMANN, KELVIN
 from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, model_of
 from netsim.formats.spice.elements.parameters import LETTERS, SILENT, Kind, kind_of
@@ -17,6 +17,7 @@ from netsim.formats.spice.numbers import in_unit, literal, value_of
 from netsim.formats.spice.scopes import Made, Scope, placed
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.syntax import Binary, Binding, Expr, Instance, ModelDef, Name, Number, Param, Part, Terminal
+from netsim.text.units import parse_unit
 
 SHAPES = {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "z": "Z1 d g s model",
     "m": "M1 d g s b model w=10u l=1u"}  # fmt: skip
@@ -165,6 +166,8 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
             found.setdefault("Rbm", found["Rb"])
         if kind.component in ("diode", "detailed_diode") and "BV" in found and "N" in found:
             found.setdefault("Nbv", found["N"])
+        if kind.component in ("diode", "detailed_diode"):
+            found |= _least_breakdown(found, circuit.celsius)
         found |= kind.shared(span)
     celsius = scope.celsius(span)
     nominal = next((model.number(n, 27.0) for n in ("tnom", "tref", "t_measured") if n in model.given), None)
@@ -179,6 +182,21 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
     if "gmin" in circuit.options:
         found["Gmin"] = Number(circuit.options["gmin"], "S", span=span)
     return found
+
+
+def _least_breakdown(found: dict[str, Expr], celsius: float) -> dict[str, Expr]:
+    """Where IBV is less than IS BV/(k T/q), the breakdown begins with IS at BV, as in ngspice."""
+    match found.get("BV"), found.get("Ibv"), found.get("Is", Number(1e-14, "A")):
+        case Number() as voltage, Number() as current, Number() as saturation:
+            plain = [_in_si(each) for each in (voltage, current, saturation)]
+            if plain[1] < plain[2] * plain[0] / ((celsius + KELVIN) * BOLTZMANN):
+                return {"Ibv": saturation}
+    return {}
+
+
+def _in_si(each: Number) -> float:
+    """A literal in SI."""
+    return each.value * (parse_unit(each.unit).factor if each.unit else 1.0)
 
 
 def _sorted(model: Model, kind: Kind, scope: Scope) -> dict[str, Token]:

@@ -7,6 +7,7 @@ inverse of the mean self-inductance. At the ends of each piece an element withou
 resistance and conductance are lumped between pieces, as in `line_with_losses`.
 """
 
+import math
 import re
 from itertools import product
 
@@ -22,8 +23,9 @@ from netsim.text.parse import parse
 from netsim.text.syntax import Expr, Instance, Name, Part
 
 Array = np.ndarray
-PIECES = 8
-"""Pieces of a lossy line."""
+PIECES, SHARE = 8, 0.02
+"""Pieces of a lossy line at most, and the resistance of one as a share of the least impedance: the waves of two modes
+meet at all sums of their delays, which are many in many pieces."""
 _MATRIX = re.compile(r"\b([rlcg])\s*=\s*((?:[^=\s()]+\s*)+?)(?=\s*(?:\w+\s*=|\)?\s*$))", re.IGNORECASE)
 
 
@@ -84,7 +86,8 @@ def _pieces(
     for name in "rg" if lossy else "":
         if np.abs(losses[name] - np.diag(np.diag(losses[name]))).any():
             scope.circuit.report.note(f"'{name}' beside the diagonal is ignored in coupled lines", span)
-    count = PIECES if lossy else 1
+    loss = float(np.diag(losses["r"]).max() / lines[0].min() + np.diag(losses["g"]).max() * lines[0].max())
+    count = min(PIECES, max(1, math.ceil(loss / SHARE)))
     end = _end(scope, n)
     bindings = {f"M{i + 1}{k + 1}": literal(float(modes[i, k]), span) for i, k in product(range(n), range(n))}
     ends, at = [], near[0]
