@@ -239,7 +239,62 @@ def test_a_multiple_of_the_period_has_the_square_of_the_multipliers():
     assert twice["amplitude(a.x)"].values[1] == pytest.approx(0.0, abs=1e-8)
 
 
+def test_a_subharmonic_behind_a_period_doubling():
+    """x'' + 0.3 x' - x + x^3 = 0.29 cos 1.2 t: the state of one period is left by a multiplier below -1, one of two periods is another state."""
+    text = """
+    use translational
+    m1 mass   (a)         m = 1 kg, start x = -0.5 m
+    d1 damper (a, ground) d = 0.3 N.s/m
+    f1 force  (a)         F = 0.29 N*cos(1.2*time/(1 s)) + 1 N/m*a.x - 1 N/m^3*a.x^3
+    save a.x, a.v
+    """
+    once, twice = (found(text, period=n * 2 * np.pi / 1.2, warm_up=60, rtol=1e-10) for n in (1, 2))
+    assert multipliers(once)[0].real == pytest.approx(-1.568, abs=1e-3)
+    assert "changing its sign" in once.attrs["orbit"]
+    assert twice["amplitude(a.x)"].values[1] > 0.1
+    half = 2 * np.pi / 1.2
+    at = [float(np.interp(half, twice["time"], twice[name])) for name in ("a.x", "a.v")]
+    assert abs(at[0] - twice["a.x"].values[0]) > 0.1
+    y = solve_ivp(
+        lambda t, y: [y[1], -0.3 * y[1] + y[0] - y[0] ** 3 + 0.29 * np.cos(1.2 * t)],
+        (0, 2 * half), [twice["a.x"].values[0], twice["a.v"].values[0]], method="DOP853", rtol=1e-12, atol=1e-14,
+    ).y[:, -1]  # fmt: skip
+    np.testing.assert_allclose(y, [twice["a.x"].values[0], twice["a.v"].values[0]], atol=1e-8)
+
+
+def test_charges_in_a_loop_of_capacitors():
+    text = """
+    use electrical
+    v1 current   (ground, a) I = 1 mA*sin(6283.185307179586*time/(1 s))
+    r1 resistor  (a, ground) R = 1 kOhm
+    c1 capacitor (a, ground) C = 1 uF
+    c2 capacitor (a, b)      C = 1 uF
+    c3 capacitor (b, ground) C = 2 uF
+    l1 inductor  (a, c)      L = 10 mH
+    l2 inductor  (c, ground) L = 20 mH
+    start b.v = 0.01 V
+    save a.v
+    """
+    data, w = found(text), 2e3 * np.pi
+    admittance = 1e-3 + 1j * w * (1e-6 + 2e-6 / 3) + 1 / (1j * w * 30e-3)
+    assert data["amplitude(a.v)"].values[1] == pytest.approx(1e-3 / abs(admittance), rel=1e-8)
+    assert len(multipliers(data)) == 2  # the charge of b, and the current round l1 and l2, stay what they are
+
+
 # ---------------------------------------------------------------------------------------------------- what is refused
+
+
+def test_delays_are_refused():
+    text = "use electrical\nv1 voltage (a, ground) v = 1 V*sin(time/(1 us))\nt1 lossless_line (a, ground, b, ground) T = 1 us\n"
+    with pytest.raises(InputError, match="its state is a piece of the past"):
+        found(text + "r1 resistor (b, ground) R = 50 Ohm")
+
+
+def test_what_is_not_found_is_told_with_the_state_that_changes_most(monkeypatch):
+    monkeypatch.setattr(shooting, "MOST", 1)
+    with pytest.raises(SimulationError, match=r"'a\.[xv]' changes most over a period of 4\.48799 s, by") as told:
+        found(duffing(x=3.0), warm_up=0)
+    assert told.value.problems[0].code == "E447" and "warm_up" in told.value.problems[0].hint
 
 
 def test_what_rests_is_a_state_too():
