@@ -9,6 +9,7 @@ import pytest
 import netsim
 from conftest import loaded, sampled
 from netsim.core.loop.instants import just_after
+from netsim.library.files import models_folder
 from netsim.text.errors import InputError
 
 METHODS = ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"]
@@ -455,3 +456,41 @@ def test_an_action_sees_the_new_value_of_a_sampler_beside_a_state_as_it_was():
     samples = run(REMEMBERED.format(more="u").replace("h1 hold (u, y)", "h1 hold (b, y)"), ("y",))
     at = [np.searchsorted(samples.time, t + 0.1) for t in (1, 2, 3, 4)]
     assert samples.series("y")[at] == pytest.approx([0 + 2, 2 + 4, 4 + 6, 6 + 8], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45"])
+@pytest.mark.parametrize("ulps", [-5, -2, -1, 0, 1, 2, 5, 20])
+def test_a_time_event_or_a_given_step_within_the_rounding_of_an_event(method, ulps):
+    """No step is shorter than the clock can tell: an impact stands beside a jump of a force, a step's end, or the stop."""
+    text = (models_folder() / "bouncing_ball.net").read_text()
+    ball = netsim.load(text)
+    (alone,) = ball.samples({"method": method, "stop": 1.0})
+    hit = float(alone.attributes["event_log"].split("\t")[0])
+    at = float(hit + ulps * np.spacing(hit))
+    (kicked,) = netsim.load(text.replace("run trans", f"push force (p) F = 1 N*step(time, {at!r} s)\nrun trans")).samples(
+        {"method": method, "stop": 1.0}
+    )
+    rise = 0.7 * np.sqrt(2 * 9.81)  # m/s, behind the impact
+    t = 1.0 - hit
+    assert kicked.finished
+    assert kicked.series("p.x")[-1] == pytest.approx(rise * t - 8.81 * t**2 / 2, rel=1e-6)
+    for options in ({"stop": 1.5 * at, "step": at / 50}, {"stop": at}, {"stop": at, "step": at / 50}):
+        (given,) = ball.samples({"method": method, **options})
+        assert given.finished
+        assert given.time[-1] == pytest.approx(options["stop"], rel=1e-14)
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45"])
+@pytest.mark.parametrize("apart", [-1e-9, -1e-13, -3e-16, 3e-16, 1e-15, 1e-14, 1e-13, 1e-11, 1e-9])
+def test_two_balls_that_hit_the_floor_one_just_after_the_other(method, apart):
+    """What has left the floor stands within the rounding of the search behind it, and is not there for a second time."""
+    text = (models_folder() / "bouncing_ball.net").read_text()
+    text = text.replace("run trans", f"c ball (q) start x = {1.0 + apart!r} m\nrun trans").replace("save p.x,", "save q.x, p.x,")
+    (both,) = netsim.load(text).samples({"method": method})
+    assert [line.split("\t")[1] for line in sorted(both.attributes["event_log"].splitlines())].count("b") == 4
+    for name, height in (("p.x", 1.0), ("q.x", 1.0 + apart)):
+        speed = np.sqrt(2 * 9.81 * height)
+        t, speed = 2.0 - speed / 9.81, 0.7 * speed
+        while t > 2 * speed / 9.81:
+            t, speed = t - 2 * speed / 9.81, 0.7 * speed
+        assert both.series(name)[-1] == pytest.approx(speed * t - 9.81 * t**2 / 2, abs=1e-5)

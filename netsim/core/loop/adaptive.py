@@ -102,6 +102,13 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         t = numbers[NOW]
         target, at_time_event, whole = target_of(control, t)
+        if target - t <= EDGE * target:  # an event came just before: no step is between them
+            _arrive(control, target, whole)
+            if at_time_event:
+                _pass_time_event(problem, trial, control, plan, sampler, target - t)
+                if watch.sizes[RELATIONS]:
+                    return EVENT
+            continue
         if numbers[FIXED] == 0.0:
             share = followed(problem, trial, sampler, t, target - t)
             target, at_time_event = (t + share * (target - t), False) if share < 1.0 else (target, at_time_event)
@@ -185,7 +192,6 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         trial.counters[RESTARTED] = 0
         trial.counters[REFUSED] = 0
         trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
-        places[STEP] += 1 if whole else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0
         if places[CREEPING] == 0:
@@ -193,15 +199,23 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         numbers[SIZE] = min(
             numbers[LONGEST], max(wanted, numbers[SIZE]) if at_time_event or h < 0.99 * numbers[SIZE] else wanted
         )
-        numbers[NOW] = target
+        _arrive(control, target, whole)
         pass_refused(trial, target)
-        while control.features[places[FEATURE]] <= target:
-            places[FEATURE] += 1
         if at_time_event:
             _pass_time_event(problem, trial, control, plan, sampler, h)
             if watch.sizes[RELATIONS]:
                 return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@inner
+def _arrive(control, target, whole):
+    """The run stands at the end of a step."""
+    places = control.places
+    control.numbers[NOW] = target
+    places[STEP] += 1 if whole else 0
+    while control.features[places[FEATURE]] <= target:
+        places[FEATURE] += 1
 
 
 @inner

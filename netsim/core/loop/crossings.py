@@ -2,9 +2,10 @@
 function. The search uses the step's own dense output; where a plan exists, every point is made consistent first.
 
 The relation a < b has the zero-crossing function a - b, which is negative where the relation is true. A relation is
-contradicted when its zero-crossing function has the other sign by more than SLACK of its largest value so far, that at
-the point itself included. A contradiction is an event if it changes a discrete variable or lets a `when` act. Otherwise
-the relation only takes its new value.
+contradicted when its zero-crossing function has the other sign by more than SEEN of its largest value so far, that at
+the point itself included; the instant is where it passes SLACK. What has left a floor stands SLACK behind it for a
+moment, and is not contradicted there. A contradiction is an event if it changes a discrete variable or lets a `when`
+act. Otherwise the relation only takes its new value.
 """
 
 from typing import NamedTuple
@@ -30,6 +31,8 @@ LOOKS, NEAR = 5, 0.5
 share of the function at the parabola's points."""
 SLACK = 1e-12
 """A zero-crossing function counts as zero below this share of its largest value."""
+SEEN = 2.0 * SLACK
+"""Beyond this share it contradicts its relation."""
 EPS = 2.220446049250313e-16
 NEVER = 2.0
 
@@ -40,7 +43,7 @@ class Watch(NamedTuple):
     table, found, peak: call table of the event kernels; their results [zero-crossing functions | next discretes | fired
     whens | targets of states | scales]; the largest scale so far of every relation.
     timed, strict, flips: of each relation, whether its instants are known before the run, whether equality makes it
-    false, whether the last round exchanged it.
+    false, whether the event was located at it or the last round exchanged it.
     named, modes, following: of each discrete, whether it has a name, where g holds it if it selects the matrix, its
     next value.
     setting: whether a `when` sets states; changed: which relations and whens acted at this instant.
@@ -200,14 +203,31 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 @inner
 def _worst(watch, g):
     """The largest contradiction of a relation: how far its zero-crossing function is on the wrong side, as a share of
-    its largest value, less SLACK. Not positive if no relation is contradicted."""
+    its largest value, less SEEN. Not positive if no relation is contradicted."""
     look(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
         if watch.timed[k] == 0:
-            beyond = watch.found[k] if g[watch.sizes[RELATION_VALUES] + k] > 0.5 else -watch.found[k]
-            worst = max(worst, beyond / size_of(watch, k) - SLACK)
+            worst = max(worst, _beyond(watch, g, k) - SEEN)
     return worst
+
+
+@inner
+def _passed(watch, g):
+    """How far the relations of an event (`flips`) are beyond SLACK, the farthest one."""
+    look(watch, g)
+    passed = -np.inf
+    for k in range(watch.sizes[RELATIONS]):
+        if watch.flips[k]:
+            passed = max(passed, _beyond(watch, g, k) - SLACK)
+    return passed
+
+
+@inner
+def _beyond(watch, g, k):
+    """How far the zero-crossing function of relation k is on the wrong side, as a share of its largest value."""
+    beyond = watch.found[k] if g[watch.sizes[RELATION_VALUES] + k] > 0.5 else -watch.found[k]
+    return beyond / size_of(watch, k)
 
 
 @inner
@@ -221,8 +241,7 @@ def _matters(watch, g):
     )
     copy(g, values, watch.kept, 0, relations)
     for k in range(relations):
-        beyond = watch.found[k] if g[values + k] > 0.5 else -watch.found[k]
-        if watch.timed[k] == 0 and beyond / size_of(watch, k) > SLACK:
+        if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN:
             g[values + k] = 1.0 - g[values + k]
     look(watch, g)
     for i in range(discretes):
@@ -241,18 +260,21 @@ def _matters(watch, g):
 @inner
 def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     """The share at which the most contradicted relation crosses zero, to the rounding of time: regula falsi by the
-    Illinois rule, with a bisection in every third iteration."""
+    Illinois rule, with a bisection in every third iteration. `flips` tells which relations are contradicted."""
     _state(method, problem, trial, plan, t, h, last, high, True)
-    above = _worst(watch, trial.g)
+    look(watch, trial.g)
+    for k in range(watch.sizes[RELATIONS]):
+        watch.flips[k] = 1 if watch.timed[k] == 0 and _beyond(watch, trial.g, k) > SEEN else 0
+    above = _passed(watch, trial.g)
     if not above > 0.0:
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
-    below, width = _worst(watch, trial.g), high - low
+    below, width = _passed(watch, trial.g), high - low
     while below > SLACK and low > 0.0:  # a point made consistent passes before the polynomial does
         high, above = low, below
         low, width = max(0.0, low - width), 2.0 * width
         _state(method, problem, trial, plan, t, h, last, low, True)
-        below = _worst(watch, trial.g)
+        below = _passed(watch, trial.g)
     if below > SLACK:
         return low
     below = min(below, -EPS)
@@ -264,7 +286,7 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
         if not low < guess < high:
             guess = 0.5 * (low + high)
         _state(method, problem, trial, plan, t, h, last, guess, True)
-        value = _worst(watch, trial.g)
+        value = _passed(watch, trial.g)
         if value > 0.0:
             high, above = guess, value
             below *= 0.5 if side == 1 else 1.0

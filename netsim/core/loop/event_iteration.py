@@ -7,7 +7,7 @@ when a `when` sets states, when the discretes select a matrix with another plan,
 
 from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
-from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SLACK, Z, look, size_of
+from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SEEN, SLACK, Z, look, size_of
 from netsim.core.problem import NK, X
 from netsim.core.states import copy
 
@@ -24,7 +24,8 @@ CLOSE, LEAST = 1e-12, 1e-15
 Without it the rounding of each new point would change the last digit of a discrete for ever."""
 FOUND = 0.5 * SLACK
 """In the first round of an instant, a relation keeps its value while its zero-crossing function is below this share of
-its largest value. The event was located beyond SLACK, so it is beyond this share at the consistent point too."""
+its largest value. Where the event was located it is beyond SLACK, and so beyond this share at the consistent point
+too. Any other relation is contradicted as everywhere, beyond SEEN."""
 LOOSE = 1e-9
 """The same share in the later rounds of an instant."""
 ROUNDING, RESTING = 1e-15, 1e-20
@@ -39,7 +40,7 @@ def rounds(watch, plan, g, once):
     stage = watch.stage
     while stage[ROUND] < ROUNDS:
         if stage[FOLLOWING] == 0:
-            answer = begin_round(watch, g, FOUND if stage[ROUND] == 0 else LOOSE)
+            answer = begin_round(watch, g, stage[ROUND] == 0)
             if answer == STILL:
                 return STILL
             stage[FOLLOWING] = 1
@@ -56,12 +57,13 @@ def rounds(watch, plan, g, once):
 
 
 @inner
-def begin_round(watch, g, slack):
+def begin_round(watch, g, first):
     """Give contradicted relations their new values and evaluate what follows. Returns STILL, CHANGED or RESETS, and
     marks the causes in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]
     look(watch, g)
     for k in range(relations):
+        slack = LOOSE if not first else FOUND if watch.flips[k] else SEEN
         watch.flips[k] = _exchanged(watch, g, k, slack)
     look(watch, g)
     answer = STILL
