@@ -241,6 +241,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rtol", metavar="R", help="relative tolerance of the error test")
     parser.add_argument("--atol", metavar="A", help="its absolute part, as a share of nominal sizes")
     parser.add_argument(
+        "--verify", action="store_const", const="yes", help="run again with a tenth of rtol, and compare"
+    )
+    parser.add_argument(
         "--set",
         action="append",
         default=[],

@@ -69,7 +69,7 @@ ROOMS = {
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants setup.run_arrays "
-    "events.passing failing keeping variants retreat stored.run_state adaptive stored.recorder "
+    "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static "
     "begun variants transient "

@@ -33,6 +33,7 @@ from netsim.simulate.events.event_log import log_text
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
 from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
 from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check_options
+from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import begun as begun_start
 from netsim.simulate.setup.beginning import listed, told
 from netsim.simulate.variants import targets
@@ -267,6 +268,23 @@ def _locked(machine: Machine, g: Array) -> list[Problem]:
 
 
 def _run(task: Task, options: TransientOptions) -> Samples:
+    samples = _once(task, options)
+    if options.verify and samples.finished and samples.pieces is None:
+        return verified(samples, _beside(task, options, samples.time), options)
+    return samples
+
+
+def _beside(task: Task, options: TransientOptions, times: Array) -> Samples:
+    """The run with a smaller tolerance, sampled at these instants too."""
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(task.saves, task.plots, (), ())
+    begun = begun_run(task.machine, task.structure, finer(options), asked)
+    if not (options.step or options.sample):
+        begun.run.control = begun.run.control._replace(grid=np.append(np.unique(times[times > 0.0]), np.inf))
+    return finished(begun, task.progress, None, began)
+
+
+def _once(task: Task, options: TransientOptions) -> Samples:
     if task.rated:
         return _alone(task, options)
     began = clock.perf_counter(), clock.thread_time()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netsim.text.syntax import Run
 
 STDIN = "-"
-SHORT = ("stop", "step", "max_step", "method", "rtol", "atol")
+SHORT = ("stop", "step", "max_step", "method", "rtol", "atol", "verify")
 """Options of runs over time that have an option of the same name here."""
 PICTURE_WORDS = ("png", "svg")
 

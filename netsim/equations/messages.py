@@ -140,10 +140,11 @@ def _fixed(instance: Instance) -> str:
 
 
 def _owners(system: System, unknowns: list[int]) -> list[Instance]:
+    """The elements with terminals that own unknowns, by their places in the text."""
     found: dict[str, Instance] = {}
     for unknown in unknowns:
         owner = owner_of(system, unknown)
-        if owner is not None:
+        if owner is not None and owner[0].nodes:
             found.setdefault(owner[0].name, owner[0])
     return sorted(found.values(), key=lambda i: (i.span.line, i.span.column))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netsim.simulate.methods import METHODS
-from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.limits import above_limit
 
 NAMES = (
@@ -23,6 +23,7 @@ NAMES = (
     "formulation",
     "superelements",
     "max_step",
+    "verify",
 )
 TIMES = ("stop", "step", "sample", "max_step")
 WORDS: dict[str, Collection[str]] = {
@@ -30,6 +31,7 @@ WORDS: dict[str, Collection[str]] = {
     "forces": ("method", "recovered"),
     "from": ("static", "rest"),
     "formulation": ("absolute", "tree", "auto"),
+    "verify": ("no", "yes"),
 }
 
 
@@ -48,6 +50,7 @@ class TransientOptions:
     finds; forces 'method' (as the integrator gives them) or 'recovered'; every = steps between samples; sample = time
     between samples, 0: at steps; subnetworks whose unknowns are eliminated first; max_step in s, 0: what the features
     of the run allow; `jumping`: inputs may jump at any instant (netsim.simulate.stepped);
+    `verify`: the run is done again with a tenth of rtol and compared (netsim.simulate.repeated);
     `window`: rows of samples in memory, older ones being on the disk, 0: all; `formula`: given steps are the
     method's formula and nothing beside it; `resumed`: conditions at the start are as they were just before it."""
 
@@ -67,6 +70,7 @@ class TransientOptions:
     window: int = 0
     formula: bool = False
     resumed: bool = False
+    verify: bool = False
 
     @property
     def recovers(self) -> bool:
@@ -94,6 +98,9 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
         problems.append(Problem("E423", "'rtol' must be between 1e-13 and 0.1", spans.get("rtol"), hint="rtol = 1e-6"))
     if not 0.0 < options.get("atol", 1.0) < np.inf:
         problems.append(Problem("E423", "'atol' must be positive and finite", spans.get("atol"), hint="atol = 1e-9"))
+    if name != "transient" and "verify" in options:
+        hint = "verify a transient run, then leave it out"
+        problems.append(Problem("E423", "'verify' belongs to transient()", spans.get("verify"), hint=hint))
     if not problems and options.get("step", 0.0) > options["stop"]:
         problems.append(Problem("E423", "'step' is longer than 'stop'", spans.get("step")))
     if problems:
@@ -106,8 +113,9 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     atol, longest = float(options.get("atol", 0.0)), float(options.get("max_step", 0.0))
     begin = options.get("from", "")
     return TransientOptions(
-        float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol
-    )
+        float(options["stop"]), step, method, forces, int(every), begin, rtol, sample, where, parts, longest, atol,
+        verify=options.get("verify") == "yes",
+    )  # fmt: skip
 
 
 def _together(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
@@ -133,6 +141,14 @@ def unknown_options(
             yield Problem("E421", f"{name}() has no option '{option}'", spans.get(option), hint=hint)
 
 
+def wrong_time(option: str, value: float, span: Span | None) -> Iterator[Problem]:
+    """What makes a number of seconds none that a run can take (E423)."""
+    if not value > 0:
+        yield Problem("E423", f"'{option}' must be positive", span)
+    elif not SHORTEST <= value <= LONGEST:
+        yield Problem("E423", f"'{option}' must be between {SHORTEST:g} s and {LONGEST:g} s", span)
+
+
 def wrong_times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     """Times of a run that are missing, not positive, too long or short beside one another (E422, E423, E260)."""
     if "stop" not in options:
@@ -141,11 +157,8 @@ def wrong_times(name: str, options: Mapping[str, Any], spans: Mapping[str, Any])
         if option not in options:
             continue
         value, stop = options[option], options.get("stop", 0.0)
-        if not value > 0:
-            yield Problem("E423", f"'{option}' must be positive", spans.get(option))
-        elif not SHORTEST <= value <= LONGEST:
-            message = f"'{option}' must be between {SHORTEST:g} s and {LONGEST:g} s"
-            yield Problem("E423", message, spans.get(option))
+        if found := list(wrong_time(option, value, spans.get(option))):
+            yield from found
         elif value < RESOLVED * stop <= RESOLVED * LONGEST:
             yield Problem("E423", f"'{option}' is lost in the rounding of 'stop'", spans.get(option))
         elif option in ("step", "max_step"):

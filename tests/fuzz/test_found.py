@@ -250,3 +250,11 @@ def test_iterations_of_an_optimum_can_be_interrupted():
     with pytest.raises(KeyboardInterrupt):
         netsim.load("optimal/cart_pole").samples({}, told)
     assert seen == [0, 1, 2]
+
+
+def test_unknowns_of_what_has_no_terminals_are_named():
+    """Nothing determines an optimisation's own unknown whose equation has lost its size."""
+    text = "component lone ()\n  var  a : 1\n  var  b : 1\n  a + b = sin(time/(1 s))\n  2*a + 2*b = 2*sin(time/(1 s))\nend\nx lone ()\n"
+    with pytest.raises(NetsimError) as told:
+        netsim.load(text + "run transient(stop = 1 s)\nsave x.a\n").run()
+    assert told.value.problems[0].code

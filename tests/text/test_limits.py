@@ -93,6 +93,25 @@ def test_other_analyses_refuse_them_too(run):
         netsim.load(f"{RC}run {run}\nsave out.v\n").samples()
 
 
+@pytest.mark.parametrize("time", ["1e-300 s", "1e300 s", "1e308 s", "1e-310 s"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "transient(stop = T)",
+        "periodic(period = T)",
+        "sensitivity(stop = T, of = [out.v], to = [r.R])",
+        "optimize(stop = T, minimize = integral(out.v^2), parameters = [r.R = 1 Ohm .. 2 Ohm])",
+        "optimize(stop = free(T, 1e308 s), minimize = integral(out.v^2), parameters = [r.R = 1 Ohm .. 2 Ohm])",
+        "ac(from = 1 Hz, to = 2 Hz, input = src, at = T)",
+        "linear(inputs = [src.v], at = T)",
+        "poles(at = T)",
+    ],
+)
+def test_times_that_no_run_can_take_are_refused_in_words(run, time):
+    with pytest.raises(InputError, match=r"E42[0-9]|E448"):
+        netsim.load(f"{RC}run {run.replace('T', time)}\nsave out.v\n").samples()
+
+
 RC = """use electrical
 src voltage   (a, ground)   v = 1 V
 r   resistor  (a, out)      R = 1 kOhm

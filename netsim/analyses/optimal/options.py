@@ -6,7 +6,7 @@ from typing import Any
 
 from netsim.analyses.analysis import Line
 from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind
-from netsim.simulate.options import unknown_options
+from netsim.simulate.options import unknown_options, wrong_time
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import expressions_given, mapping_given, pair_given, parse_expression
 from netsim.text.expressions.show import show_expression
@@ -162,6 +162,8 @@ def _stop(expr: Expr, scope: Scope) -> tuple[float, float]:
     if not 0.0 < low <= high < float("inf"):
         message = "'stop' must be positive" if low == high else "free() needs two positive times, the shorter one first"
         raise InputError(Problem("E423", message, expr.span, hint="stop = free(0.5 s, 3 s)"))
+    if wrong := [problem for end in (low, high) for problem in wrong_time("stop", end, expr.span)]:
+        raise InputError(wrong)
     return low, high
 
 

@@ -17,7 +17,7 @@ from netsim.network.lets import signals_in
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.selection import Finder, Selection, reader_of, select
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
-from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
+from netsim.simulate.options import DEFAULT_METHOD, TransientOptions, wrong_time
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
@@ -50,6 +50,8 @@ def instants(given: Any, line: Line) -> tuple[float, ...]:
     if not all(np.isfinite(t) and t >= 0.0 for t in times):
         hint = "at = static, at = 2 ms, or a list of instants"
         raise InputError(Problem("E423", "'at' must be an instant, 0 or later", line.spans.get("at"), hint=hint))
+    if wrong := [p for time in times if time for p in wrong_time("at", time, line.spans.get("at"))]:
+        raise InputError(wrong)
     return times
 
 
