@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time as clock
 from collections import Counter
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,12 @@ def ngspice(folder: Path, lines: list[str], analysis: str, tight: str) -> tuple[
     }
 
 
+def _ours(node: str, nodes: Collection[str], word: Callable[[str], str]) -> str:
+    """What a node is called here: of `1` and `n1` the second one is `n1_node`."""
+    behind = any(other != node and other.isdigit() and word(other) == word(node) for other in nodes)
+    return f"{word(node)}_node.v" if behind else f"{word(node)}.v"
+
+
 def netsim_run(folder: Path, lines: list[str], analysis: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Instants and potentials by node."""
     import netsim
@@ -137,12 +144,12 @@ def compare(path: Path) -> dict:
             )
             tail = " uic" if "uic" in asked["tran"].lower() else ""
             analysis = f".tran {words[0]} {words[1]} 0 {longest!r}{tail}"
-            ours = f".tran {stop / 1000!r} {words[1]}{tail}"
+            ours = f".tran {words[0]} {words[1]}{tail}"
         t, theirs = ngspice(path.parent, lines, analysis, ".options reltol=1e-5 abstol=1e-13 vntol=1e-8")
         began = clock.process_time()
         s, mine = netsim_run(path.parent, lines, ours)
         result["seconds"] = clock.process_time() - began
-        pairs = [(theirs[n], mine[m]) for n in theirs for m in (f"{word(n)}.v", f"{word(n)}_node.v") if m in mine]
+        pairs = [(theirs[n], mine[m]) for n in theirs if (m := _ours(n, theirs, word)) in mine]
         if not pairs:
             raise ValueError("no node in common")
         if kind != "tran" and len(pairs[0][0]) != len(pairs[0][1]):

@@ -81,6 +81,13 @@ def _nearest(x: Expr) -> Expr:
     return call("floor", _of("+", x, Number(0.5)))
 
 
+def _even(x: Expr) -> Expr:
+    """The nearest whole number; of two the even one, as in ngspice."""
+    above = _nearest(x)
+    half = _holds("==", above, _of("+", x, Number(0.5)))
+    return _of("-", above, _of("*", half, call("mod", above, Number(2.0))))
+
+
 def _extreme(name: str) -> Callable[..., Expr]:
     return lambda x, *rest: call(name, x, *rest) if rest else x
 
@@ -89,6 +96,11 @@ def _broken_line(x: Expr, *pairs: Expr) -> Expr:
     if len(pairs) < 4:
         return pairs[1]
     return call("clamped", x, Vector(pairs[::2]), Vector(pairs[1::2]))
+
+
+def _straight_on(x: Expr, *pairs: Expr) -> Expr:
+    """The same, straight beyond its ends, as ngspice's pwl goes on."""
+    return pairs[1] if len(pairs) < 4 else call("interpolate", x, Vector(pairs[::2]), Vector(pairs[1::2]))
 
 
 def _stairs(x: Expr, *pairs: Expr) -> Expr:
@@ -115,6 +127,7 @@ _SQUARE = _one(lambda x: _of("^", x, Number(2.0)))
 _STEP = _one(lambda x: _holds(">", x))
 _CHOICE = Function(3, 3, lambda c, a, b: Conditional(c, a, b, span=c.span), condition=True)
 _TABLE = Function(3, None, _broken_line)
+_STRAIGHT_ON = Function(3, None, _straight_on)
 _POWER = Function(2, 2, lambda x, y: _of("^", x, y))
 _SIGNED = Function(2, 2, _signed_power)
 _NOMINAL = Function(2, 4, lambda x, *_: x, random=True)
@@ -131,7 +144,7 @@ FURTHER: dict[str, Function] = {
     "eq0": _one(lambda x: _holds("==", x)), "ne0": _one(lambda x: _holds("!=", x)),
     "gt0": _one(lambda x: _holds(">", x)), "lt0": _one(lambda x: _holds("<", x)),
     "ge0": _one(lambda x: _holds(">=", x)), "le0": _one(lambda x: _holds("<=", x)),
-    "int": _one(_whole), "trunc": _one(_whole), "ceil": _one(_ceiling), "nint": _one(_nearest), "round": _one(_nearest),
+    "int": _one(_whole), "trunc": _one(_whole), "ceil": _one(_ceiling), "nint": _one(_even), "round": _one(_nearest),
     "real": _one(lambda x: x), "re": _one(lambda x: x), "r": _one(lambda x: x),
     "db": _one(lambda x: _of("*", Number(20.0), call("log10", call("abs", x)))),
     "hypot": Function(2, 2, lambda x, y: call("sqrt", _of("+", _of("*", x, x), _of("*", y, y)))),
@@ -143,7 +156,7 @@ FURTHER: dict[str, Function] = {
     "uplim": Function(2, 3, lambda x, high, *_: call("min", x, high)),
     "dnlim": Function(2, 3, lambda x, low, *_: call("max", x, low)),
     "if": _CHOICE, "ternary_fcn": _CHOICE, "ternary": _CHOICE,
-    "table": _TABLE, "tbl": _TABLE, "pwl": _TABLE, "schedule": Function(3, None, _stairs),
+    "table": _TABLE, "tbl": _TABLE, "pwl": _STRAIGHT_ON, "schedule": Function(3, None, _stairs),
     "ddt": Function(1, 1, lambda blocks, x: blocks.block_output("rate_of", x, {}, {}), blocks=True),
     "sdt": _INTEGRAL, "idt": _INTEGRAL, "delay": _DELAY, "absdelay": _DELAY,
     "gauss": _NOMINAL, "agauss": _NOMINAL, "unif": _NOMINAL, "aunif": _NOMINAL, "mc": _NOMINAL,

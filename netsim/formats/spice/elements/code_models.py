@@ -195,6 +195,8 @@ def code_model(card: Card, scope: Scope) -> Instance:
         message = f"XSPICE's code model {kind} is not supported"
         raise InputError(Problem("E130", message, card.at(card.tokens[0]), hint=hint))
     model = found_model(card, scope, named, (*LAWS, *SWITCHES, *BLOCKS))
+    if len(ports) < 2:
+        raise _usage(card)
     given = {m[1].lower(): m[2].strip('[]"').replace(",", " ").split() for m in _GIVEN.finditer(model.card.text)}
     code = Code(card, scope, ports, model, given)
     output = ports[-1][0]
@@ -233,10 +235,14 @@ def _ports(card: Card) -> tuple[list[list[Port]], Token]:
             port = Port(kind, tuple(words))
             found = [*found[:-1], [*found[-1], port]] if inside else [*found, [port]]
             words, kind = [], kind if inside else "v"
-    if len(found) < 3 or inside or any(not each for each in found):
-        shape = "A1 in out model, with %vd(a b) for differences and [a b] for lists"
-        raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
+    if len(found) < 2 or inside or any(not each for each in found):
+        raise _usage(card)
     return found[:-1], found[-1][0].nodes[-1]
+
+
+def _usage(card: Card) -> InputError:
+    shape = "A1 in out model, with %vd(a b) for differences and [a b] for lists"
+    return InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
 
 
 def _value(code: Code, text: str, names: Mapping[str, Expr]) -> Expr:

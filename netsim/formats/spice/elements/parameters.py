@@ -64,7 +64,8 @@ _VDMOS = _named("""
     xti:xti: mu:mu: bex:mu: tcvth:tcvth:V/K vtotc:tcvth:V/K trd1:trd1:1/K trd2:trd2:K^-2 texp0:texp0: texp1:texp1:
 """)
 _MESFET = _named("""
-    vto:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F cgd:Cgd:F
+    vto:Vto:V vt0:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F
+    cgd:Cgd:F
     pb:Pb:V is:Is:A fc:fc:
 """)
 _BIPOLAR = _named("""

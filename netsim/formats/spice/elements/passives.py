@@ -29,6 +29,9 @@ _SILENT = ("ac", "noisy", "noise", "bv_max", "v", "irms", "ipk", "mfg", "type", 
 def resistor(card: Card, scope: Scope) -> Instance:
     """`R1 a b 1k`, `R1 a b r={expression}`, `R1 a b model w= l=`; 0 Ohm is a wire."""
     nodes, value = _valued(card, scope, "R1 node node value")
+    if "ac" in card.given:
+        hint = "netsim has one resistance at all frequencies"
+        scope.circuit.report.note("'ac' of resistors is ignored", card.at(card.given["ac"]), hint=hint)
     value = times(value, _warmth(card, scope))
     value = _divided(value, card, scope)
     scope.through[card.word] = (scope.elements[card.word], "i")
