@@ -246,8 +246,8 @@ def test_discretes_that_differ_by_more_never_agree(plain, rest, apart):
 
 @pytest.mark.parametrize(("beyond", "rounds"), [(0.9e-9, 1), (1.1e-9, 2)])
 def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(plain, beyond, rounds):
-    """The first round exchanges a relation at 1e-12 of the largest value; then the function lies on the other side."""
-    values = [2e-12, 2e-12, -beyond, -beyond, -beyond, -beyond]
+    """The first round exchanges the relation of the event at 1e-12 of the largest value; then the function lies on the other side."""
+    values = [1e-12, 1e-12, -beyond, -beyond, -beyond, -beyond]
 
     def look(watch, g):
         watch.found[:] = [values.pop(0) if len(values) > 1 else values[0], g[2], 1.0]
@@ -258,11 +258,27 @@ def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(pla
 
     ask = plain(event_iteration, look=look, follow=follow).rounds
     watch = SimpleNamespace(
-        sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.zeros(1, int),
+        sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.ones(1, int),
         timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
     )  # fmt: skip
     assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == event_iteration.STILL
     assert watch.stage[event_iteration.ROUND] == rounds
+
+
+@pytest.mark.parametrize(("located", "beyond", "acts"), [(1, 0.4e-12, 0), (1, 0.6e-12, 1), (0, 1.9e-12, 0), (0, 2.1e-12, 1)])
+def test_beside_another_instant_a_relation_acts_from_where_it_is_seen(plain, located, beyond, acts):
+    """What has left a floor stands 1e-12 behind it, and is not there again when another event comes."""
+
+    def look(watch, g):
+        watch.found[:] = [beyond, 1.0]
+
+    ask = plain(event_iteration, look=look).begin_round
+    watch = SimpleNamespace(
+        sizes=np.array([1, 0, 0, 0, 0, 0]), found=np.zeros(2), peak=np.ones(1), flips=np.array([located]), timed=np.zeros(1, int),
+        strict=np.zeros(1, int), following=np.zeros(0), changed=np.zeros(1, int), setting=np.zeros(0, int),
+    )  # fmt: skip
+    ask(watch, np.array([1.0]), True)
+    assert watch.flips[0] == acts
 
 
 @pytest.mark.parametrize(
