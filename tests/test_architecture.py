@@ -76,9 +76,9 @@ ROOMS = {
     "signals.points signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
-    "optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
+    "optimal.program.blocks optimal.program.shares optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "operating.continuation operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static ports.ports "
-    "optimal.program.transcription optimal.program.watching "
+    "optimal.program.states optimal.program.transcription optimal.program.watching "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "
@@ -202,7 +202,7 @@ def test_files_are_short_and_named_after_what_they_hold(name):
 
 
 ALIKE = {
-    ("analyses.optimal.program.points",) * 2: "two functions of one relation and its multipliers take the same arguments",
+    ("analyses.optimal.program.points", "analyses.optimal.program.shares"): "functions of one relation and its multipliers share arguments",
     ("core.loop.crossings", "core.loop.event_iteration"): "sizes of the watch as locals: a call in compiled code would cost more lines",
 }
 """Pairs of modules that share a run of equal lines, with the reason."""

@@ -120,7 +120,7 @@ def _solved(
     setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, tuned: Array, warm: bool = False
 ) -> Solution:
     known, others = setting.known(mesh.fractions, stop, g), setting.others(mesh.fractions, stop, g)
-    program = transcribed(setting, mesh, known, others)
+    program = transcribed(setting, mesh, known, z, others)
     x = np.append(whole_guess(setting, mesh, z, stop), tuned)
     own, terms = sizes(setting.point, z, stop), np.abs(x[program.span + 1 : len(x) - len(tuned)])
     size = np.concatenate(

@@ -64,7 +64,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     }
     found = sampled(solution, problem.g, options.sample, task.saves, task.plots, task.beside, attributes)
     if options.costates:
-        found = with_costates(found, solution, problem.states, sign)
+        found = with_costates(found, solution, problem.g, problem.states, sign)
     return replace(found, warnings=(*doubtful(check, options.rtol), *unresolved(solution, free)))
 
 

@@ -82,7 +82,8 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
     _refuse_moved_start(tuned, structure, options, g)
     unknowns, count = unknowns_of(machine, inputs, task.network), len(motions)
     free, structure = unknowns[count:], present(machine, structure)
-    point = replace(point_of(machine, structure, free), scale=scale_of(machine, own_units(machine, options, wishes)))
+    point, fixed = _point(machine, structure, free, motions, g)
+    point = replace(point, scale=scale_of(machine, own_units(machine, options, wishes)))
     watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
     start = fixed_start(g, point)
     end = nearest_end(point, end_of(point, options, wishes, watched, start, g), watched, g, start)
@@ -95,10 +96,18 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
         progress=task.progress or silent, followed=np.array(unknowns[:count], np.int64),
     )  # fmt: skip
     _refuse_time(setting, options, g)
-    moves = point.state_places[point.states[0] < machine.system.layout.nk]
-    fixed = bool(motions) and not len(independent(point, moves, start, g))
     shared = unknowns if motions and free and not tuned.names else []
     return Posed(motions, inputs, setting, structure, g, start, end, places_of(point, structure), shared, fixed)
+
+
+def _point(
+    machine: Machine, structure: Structure, free: Sequence[int], motions: Sequence[Motion], g: Array
+) -> tuple[Point, bool]:
+    """The point, with chosen states where followed signals leave no movement; whether they leave none."""
+    point = point_of(machine, structure, free, chosen=bool(motions))
+    moves = point.state_places[point.states[0] < machine.system.layout.nk]
+    fixed = bool(motions) and not len(independent(point, moves, fixed_start(g, point), g))
+    return point if fixed or not motions else point_of(machine, structure, free), fixed
 
 
 def _wired(

@@ -7,12 +7,14 @@ here at every level):
 
     z_j^(k)' = z_j^(k + 1) + sum_i dF_i/dz_j^(d_j - c_i) mu_(i, m),    m = k - d_j + c_i,    0 <= m < c_i.
 
-The multipliers mu are of the size of the collocation's error. Constraints of every level hold exactly at every point,
-whatever the index.
+The multipliers mu are of the size of the collocation's error. A `chosen` point has none of them: there only those
+states are differentiated that the equations leave open (`states`), which is a third of the work and asks for a movement
+that is known but for little: followed signals fix it, or all but bounded internal motion. Constraints of every level
+hold exactly at every point, whatever the index.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +22,7 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
+from netsim.analyses.optimal.program.shares import corrections
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
 from netsim.equations.kernels.reference import zeros
@@ -77,6 +80,7 @@ class Point:
     d: Array
     groups: tuple[Group, ...] = ()
     scale: Array | None = None
+    chosen: bool = False
 
     @cached_property
     def first(self) -> Array:
@@ -86,7 +90,8 @@ class Point:
     @cached_property
     def multipliers(self) -> Array:
         """The place of every equation's first multiplier."""
-        return self.first[-1] + np.concatenate([[0], np.cumsum(np.maximum(self.c, 0))]).astype(np.int64)
+        counts = np.maximum(self.c, 0) * (not self.chosen)
+        return self.first[-1] + np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     @cached_property
     def equations(self) -> Array:
@@ -109,13 +114,17 @@ class Point:
 
     @property
     def rows(self) -> int:
-        return int(self.relations[-1])
+        return int(self.relations[-1]) - len(self.hidden[0]) * self.chosen
 
     @cached_property
     def states(self) -> tuple[Array, Array]:
-        """(variable, order) of everything that a relation differentiates."""
-        variable = np.repeat(np.arange(len(self.d)), self.d)
-        return variable, np.arange(len(variable)) - np.repeat(self.relations[:-1] - self.equations[-1], self.d)
+        """(variable, order) of everything that is differentiated."""
+        return _counted(self.d)
+
+    @cached_property
+    def hidden(self) -> tuple[Array, Array]:
+        """(equation, order) of everything that says something of what is differentiated: F_i^(m), m < c_i."""
+        return _counted(np.maximum(self.c, 0))
 
     @cached_property
     def state_places(self) -> Array:
@@ -184,6 +193,12 @@ class Point:
             yield Block(formula, place, given, row.reshape(-1, flat).astype(np.int64))
 
 
+def _counted(counts: Array) -> tuple[Array, Array]:
+    """Numbers k, each so often as counts[k] says, and 0 .. counts[k] - 1 beside them."""
+    number = np.repeat(np.arange(len(counts)), counts)
+    return number, np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
 def present(machine: Machine, structure: Structure) -> Structure:
     """The orders of a machine's network where coefficients that its parameters make zero do not count: of a matrix of a
     state space they decide what depends on an input, and how directly."""
@@ -197,15 +212,15 @@ def present(machine: Machine, structure: Structure) -> Structure:
         return structure
 
 
-def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
+def point_of(machine: Machine, structure: Structure, dropped: Collection[int], chosen: bool = False) -> Point:
     """The point of a machine's network without the equations in `dropped`, whose variables are free."""
     o = structure.dynamic
     c = np.where(o.match >= 0, o.c, -1)
     c[list(dropped)] = -1
-    point = Point(machine, c, o.d)
+    point = Point(machine, c, o.d, chosen=chosen)
     sums = structure.signature.sums
     groups = [group for batch in machine.system.batches for group in _groups(point, batch, sums)]
-    return Point(machine, c, o.d, tuple(groups))
+    return replace(point, groups=tuple(groups))
 
 
 def _groups(point: Point, batch: Batch, sums: Array) -> Iterator[Group]:
@@ -284,12 +299,13 @@ def _group(
             rows.append(np.where(equation[r] >= 0, point.equations[equation[r]] + m, NOWHERE))
     multipliers: list[Any] = []
     where: list[Array] = []
-    for row, place, term in _corrections(point, form, levels[0], source, equation, c, keys, variable, d, multipliers,
-                                         where):  # fmt: skip
-        outputs.append(term)
-        rows.append(row)
-        del place
-    column = ca.vertcat(*outputs)
+    if not point.chosen:
+        shares = corrections(point.multipliers, point.relations, form, levels[0], source, equation, c, keys, variable,
+                             d, multipliers, where)  # fmt: skip
+        for row, term in shares:
+            outputs.append(term)
+            rows.append(row)
+    column = ca.cse(ca.vertcat(*outputs))
     read = {symbol.__hash__() for symbol in ca.symvar(column)}
     places, slots, inputs, constants = list(where), [], list(multipliers), []
     order_of = {key: (d[i], variable[i]) for i, key in enumerate(keys)}
@@ -313,36 +329,3 @@ def _group(
         formula, np.array(places, np.int64).reshape(-1, n), np.array(slots, np.int64).reshape(-1, n),
         id(batch), members, np.array(rows, np.int64).reshape(-1, n),
     )  # fmt: skip
-
-
-def _corrections(
-    point: Point,
-    form: Form,
-    residuals: list[Any],
-    source: Array,
-    equation: Array,
-    c: Array,
-    keys: list[Any],
-    variable: Array,
-    d: Array,
-    multipliers: list[Any],
-    where: list[Array],
-) -> Iterator[tuple[Array, Array, Any]]:
-    """What constraints add to relations: rows of a point with expressions. `multipliers` gets their symbols and `where`
-    the places of these."""
-    found: dict[tuple[int, int], Any] = {}
-    for r in np.flatnonzero(c > 0):
-        own = [ca.SX.sym(f"mu_{r}_{m}") for m in range(c[r])]
-        multipliers += own
-        where += [np.where(equation[r] >= 0, point.multipliers[equation[r]] + m, NOWHERE) for m in range(c[r])]
-        for i, key in enumerate(keys):
-            sigma = d[i] - c[r]
-            symbol = form.symbols.gathered.get((key, sigma)) if sigma >= 0 else None
-            if symbol is None or not ca.depends_on(residuals[source[r]], symbol):
-                continue
-            slope = ca.jacobian(ca.SX(residuals[source[r]]), symbol)
-            for m in range(c[r]):
-                found[i, sigma + m] = found.get((i, sigma + m), 0) + slope * own[m]
-    for (i, order), term in found.items():
-        rows = np.where(variable[i] >= 0, point.relations[variable[i]] + order, NOWHERE)
-        yield rows, variable[i], term

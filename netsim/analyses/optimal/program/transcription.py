@@ -17,6 +17,7 @@ from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
 from netsim.analyses.optimal.program.points import Others, Point
 from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.states import open_places
 from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, LEAST, PEAK, Bounded, Wishes
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
@@ -86,7 +87,8 @@ class Rows:
 @dataclass(frozen=True, eq=False)
 class Program:
     """A nonlinear program: blocks, the largest value of every row (the least is 0, row 0 is the objective), bounds of
-    variables, where the variables behind those of the points begin, the number of every row of every point."""
+    variables, where the variables behind those of the points begin, the number of every row of every point, the places
+    in a point that are differentiated in every interval."""
 
     setting: Setting
     mesh: Mesh
@@ -96,6 +98,7 @@ class Program:
     high: Array
     globals: int
     row_of: Array
+    open: Array
 
     @property
     def points(self) -> int:
@@ -111,9 +114,12 @@ class Program:
         return x[: self.globals].reshape(self.points, -1).T
 
 
-def transcribed(setting: Setting, mesh: Mesh, g: Array, others: Others = ()) -> Program:
+def transcribed(
+    setting: Setting, mesh: Mesh, g: Array, z: Array, others: Others = (), like: Program | None = None
+) -> Program:
     """The program on a mesh; g (slots, points) is what is known at each point, `others` the same under steps of the
-    free parameters."""
+    free parameters; z (variables, points) is a guess, near which it is looked what is open, beginning with what is in a
+    program `like` it."""
     point, count = setting.point, len(mesh.fractions)
     offsets = np.arange(count) * point.size
     first = count * point.size
@@ -122,7 +128,8 @@ def transcribed(setting: Setting, mesh: Mesh, g: Array, others: Others = ()) -> 
     size = first + 1 + len(terms) + len(others)
     numbers, rows = _row_numbers(setting, count)
     blocks = list(point.blocks(g, offsets, numbers, others, parameters))
-    blocks += _collocation(point, mesh, offsets, numbers, first)
+    open_ = open_places(point, mesh, g, z, like.open[-1] if like else None)
+    blocks += _collocation(point, mesh, open_, offsets, numbers, first)
     low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
     low[first], high[first] = setting.stop
     low[first + 1 + np.flatnonzero([term.kind == PEAK for term in terms])] = 0.0
@@ -134,7 +141,7 @@ def transcribed(setting: Setting, mesh: Mesh, g: Array, others: Others = ()) -> 
     added += _ends(setting, offsets, rows + sum(each.count for each in added))
     highest = np.concatenate([np.zeros(rows), *(np.full(e.count, INFINITE if e.open else 0.0) for e in added)])
     blocks += [block for each in added for block in each.blocks]
-    return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers)
+    return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers, open_)
 
 
 def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
@@ -167,18 +174,18 @@ def _bound(setting: Setting, low: Array, high: Array) -> None:
     low[0, point.values :] = high[0, point.values :] = 0.0
 
 
-def _collocation(point: Point, mesh: Mesh, offsets: Array, numbers: Array, span: int) -> list[Block]:
-    """The relations of all differentiated variables in all intervals."""
-    q, places = mesh.degree, point.state_places
-    if not len(places):
+def _collocation(point: Point, mesh: Mesh, places: Array, offsets: Array, numbers: Array, span: int) -> list[Block]:
+    """The relations of the open places (intervals, places) in all intervals."""
+    q = mesh.degree
+    if not places.size:
         return []
     z, rate, share, stop = ca.SX.sym("z", q + 1), ca.SX.sym("rate", q), ca.SX.sym("share"), ca.SX.sym("stop")
     formula = Formula(ca.vertcat(z, rate, stop), share, ca.mtimes(ca.DM(mesh.differences), z) - share * stop * rate)
     at = offsets[mesh.numbers]  # (intervals, 1 + q)
-    state = places[:, None, None] + at
+    state = places.T[:, :, None] + at
     variables = np.concatenate([state, state[:, :, 1:] + 1, np.full((*state.shape[:2], 1), span)], axis=2)
     first = point.equations[-1]
-    rows = numbers[first : first + len(places)][:, mesh.numbers[:, 1:]]
+    rows = numbers[first:][:, mesh.numbers[:, 1:]]
     shares = np.broadcast_to(mesh.spans, state.shape[:2])
     return [
         Block(

@@ -8,8 +8,12 @@ discontinuous Galerkin method does that goes backward in time. With Legendre's p
 
 is continuous and errs by order q + 1 (C. Makridakis and R. Nochetto, A posteriori error analysis for higher order
 dissipative methods for evolution problems, Numerische Mathematik 104, 2006). The last interval takes the jump of the
-one before, by the ratio of their spans to the power q. Costates of a mechanism have no part along the gradients of its
-constraints: only ways that it can go have a price.
+one before, by the ratio of their spans to the power q.
+
+Only ways that a mechanism can go have a price: costates are known but for what is along the gradients of its
+constraints H = 0. The relations give those costates that are zero where a state is a dummy derivative; what is told are
+those, l + H'^T n, that have no part along the gradients of any level, E (l + H'^T n) = 0, with E the entries of H' by
+the highest order of every variable in it. The polynomial P is that through P(0) and P(c_l) so made.
 """
 
 from collections.abc import Mapping
@@ -20,17 +24,18 @@ from numpy.polynomial.legendre import legval
 
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
+from netsim.analyses.optimal.program.states import point_slopes
 from netsim.results.samples import Samples, Signal
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 
 Array = np.ndarray
 
 
-def with_costates(samples: Samples, solution: Solution, states: Mapping[Signal, int], sign: float) -> Samples:
+def with_costates(samples: Samples, solution: Solution, g: Array, states: Mapping[Signal, int], sign: float) -> Samples:
     """Samples with a signal `costate.NAME` for every state (with its place in a point) that a relation differentiates;
     `sign` is -1 where the objective is made largest."""
     setting = solution.program.setting
-    found = sign * costates(solution, np.clip((samples.time - setting.early) / solution.stop, 0.0, 1.0))
+    found = sign * costates(solution, g, np.clip((samples.time - setting.early) / solution.stop, 0.0, 1.0))
     row = {int(place): k for k, place in enumerate(setting.point.state_places)}
     signals, series = list(samples.signals), [samples.values]
     for state, place in states.items():
@@ -41,23 +46,48 @@ def with_costates(samples: Samples, solution: Solution, states: Mapping[Signal, 
     return replace(samples, signals=tuple(signals), values=np.hstack(series))
 
 
-def costates(solution: Solution, fractions: Array) -> Array:
-    """The costates of all `state_places` of a point at fractions of the span: (states, fractions)."""
+def costates(solution: Solution, g: Array, fractions: Array) -> Array:
+    """Costates of all `state_places` of a point at fractions of the span (states, fractions), with g as `sampled`."""
     program, mesh, point = solution.program, solution.program.mesh, solution.program.setting.point
-    first, count = point.equations[-1], len(point.state_places)
+    first, count = point.equations[-1], program.open.shape[1]
     rows = program.row_of[first : first + count, 1:]
     multipliers = (solution.multipliers * solution.weight)[rows] / solution.weight[0]
     inner = -multipliers.reshape(count, mesh.intervals, mesh.degree) / mesh.weights
-    begin, end = (inner @ basis(mesh.nodes, np.array([theta]))[0] for theta in (0.0, 1.0))
-    jump = np.zeros((count, mesh.intervals))
-    jump[:, :-1] = begin[:, 1:] - end[:, :-1]
+    begin = inner @ basis(mesh.nodes, np.zeros(1))[0]
+    every = np.zeros((len(point.state_places), mesh.intervals, 1 + mesh.degree))
+    for k, places in enumerate(program.open):
+        every[np.searchsorted(point.state_places, places), k] = np.column_stack([begin[:, k], inner[:, k]])
+    every = tangential(solution, g, mesh.numbers.ravel(), every.reshape(len(every), -1)).reshape(every.shape)
+    jump = np.zeros(every.shape[:2])
+    jump[:, :-1] = every[:, 1:, 0] - every[:, :-1, -1]
     if mesh.intervals > 1:
         jump[:, -1] = jump[:, -2] * (mesh.spans[-1] / mesh.spans[-2]) ** mesh.degree
     interval = np.clip(np.searchsorted(mesh.ends, fractions, side="right") - 1, 0, mesh.intervals - 1)
     theta = (fractions - mesh.ends[interval]) / mesh.spans[interval]
     halves = np.append(np.zeros(mesh.degree - 1), [0.5, 0.5])
-    smooth = np.einsum("stl,tl->st", inner[:, interval], basis(mesh.nodes, theta))
+    smooth = np.einsum("stl,tl->st", every[:, interval], basis(np.append(0.0, mesh.nodes), theta))
     return smooth + jump[:, interval] * legval(2.0 * theta - 1.0, halves)
+
+
+def tangential(solution: Solution, g: Array, points: Array, prices: Array) -> Array:
+    """Prices of all states (states, points) at points of the mesh without their parts along constraints' gradients."""
+    setting, point = solution.program.setting, solution.program.setting.point
+    equation, order = point.hidden
+    if not len(equation):
+        return prices
+    which, of = np.unique(points, return_inverse=True)
+    known = setting.known(solution.program.mesh.fractions[which], solution.stop, g)
+    slopes = point_slopes(point, known, solution.program.matrix(solution.x)[:, which])
+    variable, level = point.states
+    leading = (point.c[equation] - order)[:, None] == point.d[variable] - level
+    found = prices.copy()
+    for k in range(len(which)):
+        rows = k * point.rows + point.equations[equation] + order
+        gradients = slopes[rows][:, k * point.size + point.state_places].toarray()
+        own = np.where(leading, gradients, 0.0)
+        part = np.linalg.lstsq(own @ gradients.T, own @ prices[:, of == k], rcond=None)[0]
+        found[:, of == k] -= gradients.T @ part
+    return found
 
 
 def _quotient(above: str, below: str) -> str:

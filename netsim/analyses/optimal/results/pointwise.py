@@ -40,9 +40,17 @@ def pointwise(
         window = replace(alone, early=setting.early + low * stop, stop=(span, span), begin=here)
         if not near:
             z[:, numbers[1:]] = z[:, numbers[:1]]
-        part_of = transcribed(window, one, window.known(one.fractions, span, g))
+        part_of = transcribed(
+            window, one, window.known(one.fractions, span, g), z[:, numbers], like=part.program if part else None
+        )
         x = whole_guess(window, one, z[:, numbers], span)
-        part = solved(part_of, x, np.append(np.tile(size, len(numbers)), span), ITERATIONS, like=part)
+        part = solved(
+            part_of,
+            x,
+            np.append(np.tile(size, len(numbers)), span),
+            ITERATIONS,
+            like=part if part and (part.program.open == part_of.open).all() else None,
+        )
         if not part.solved:
             return None
         found = part.program.matrix(part.x)
