@@ -258,3 +258,12 @@ def test_unknowns_of_what_has_no_terminals_are_named():
     with pytest.raises(NetsimError) as told:
         netsim.load(text + "run transient(stop = 1 s)\nsave x.a\n").run()
     assert told.value.problems[0].code
+
+
+def test_a_component_that_only_counts():
+    """It has no terminals and no equations, alone and beside a circuit."""
+    clock = "component clock ()\n  discrete n : 1 = 0\n  when sample(0 s, 0.3 s) : n = pre(n) + 1\n  out k : 1 = n\nend\nc clock ()\n"
+    circuit = "use electrical\nv1 voltage (a, ground) v = 1 V\nr1 resistor (a, b) R = 1 kOhm\nc1 capacitor (b, ground) C = 1 uF\n"
+    for text in (circuit + clock, clock):
+        counted = netsim.load(text + "run transient(stop = 1 s)\nsave c.k\n").transient()
+        assert counted["c.k"].values[-1] == 4

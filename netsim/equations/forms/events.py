@@ -40,7 +40,10 @@ def switching(form: Form) -> list[int]:
     """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
     gathered = form.symbols.gathered.items()
     moving = [s for (key, _), s in gathered if key[0] not in CONSTANT]
-    derivatives = ca.jacobian(ca.vertcat(*form.residuals, *form.differentiated), ca.vertcat(*moving))
+    equations = [*form.residuals, *form.differentiated]
+    if not equations or not moving:  # a clock that only counts
+        return []
+    derivatives = ca.jacobian(ca.vertcat(*equations), ca.vertcat(*moving))
     return sorted(key[1] for (key, _), s in gathered if key[0] == "discrete" and ca.depends_on(derivatives, s))
 
 
