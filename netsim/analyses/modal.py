@@ -203,8 +203,9 @@ def _apart(rates: Array, shapes: Array) -> Array:
     if len(still) > 1:
         sized = shapes[:, still] / np.linalg.norm(shapes[:, still], axis=0)
         _, r, order = qr(sized, mode="economic", pivoting=True)
-        listed[still[order[np.abs(np.diag(r)) <= ALIKE]]] = False
-        listed[still[order[len(np.diag(r)) :]]] = False
+        found = np.abs(np.diag(r))
+        listed[still[order[: len(found)][found <= ALIKE]]] = False
+        listed[still[order[len(found) :]]] = False
     return listed
 
 

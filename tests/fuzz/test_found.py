@@ -267,3 +267,32 @@ def test_a_component_that_only_counts():
     for text in (circuit + clock, clock):
         counted = netsim.load(text + "run transient(stop = 1 s)\nsave c.k\n").transient()
         assert counted["c.k"].values[-1] == 4
+
+
+LONE = """component lone ()
+  param p = 1
+  input u : 1
+  out k : 1 = p*u
+end
+x lone () u = sine(time, amplitude = 1, frequency = 1 Hz)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "run", "code"),
+    [
+        ("", "periodic(period = 1 s)", "E449"),
+        ("", "recursion(stop = 1 s)", "E450"),
+        ("use translational\nm mass (q) m = 1 kg\n", "transfer(input = x.u, output = x.k)", "E443"),
+        ("", "inverse(stop = 1 s, track = [x.k = 1], actuators = [x.u])", ""),
+        ("use translational\nm mass (q) m = 1 kg\n", "modal()", ""),
+    ],
+)
+def test_analyses_of_what_has_no_states(more, run, code):
+    model = netsim.load(f"{more}{LONE}run {run}\n")
+    if not code:
+        assert all(samples.finished for samples in model.samples())
+        return
+    with pytest.raises(NetsimError) as told:
+        model.samples()
+    assert told.value.problems[0].code == code

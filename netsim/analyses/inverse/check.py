@@ -158,8 +158,10 @@ def verified(task: Task, states: list[State], names: list[Name], of: Reference) 
     found, far = _motions(task, first), False
     for _, share in found:
         far |= share > FAR
-    worst, share = _farthest(states, samples, first)
     notes = [text for text, _ in found]
+    if not states:
+        return notes
+    worst, share = _farthest(states, samples, first)
     notes.append(
         f"of {counted(len(states), 'state')} {worst.name} deviates most: by {share:.2g} of the range of such quantities"
     )

@@ -186,6 +186,9 @@ def orbit(
     start: Point, period: float, free: bool, options: TransientOptions, selection: Selection, states: States
 ) -> tuple[Lap, int]:
     """The periodic orbit near a point, and how many periods were run; raises `SimulationError` (E447, E449)."""
+    if not len(states.places):
+        message = "the network has no states: nothing oscillates by itself"
+        raise SimulationError(Problem("E449", message, hint="run transient() shows what follows from its inputs"))
     here, count, before = lap(start, period, options, selection, states), 1, np.inf
     found: tuple[Array, float] | None = None
     for _ in range(MOST):

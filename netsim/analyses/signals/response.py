@@ -74,7 +74,10 @@ class Spectral:
             return analyse(self.lin.n, pattern.indptr, pattern.indices, real, explain=False)
         except SingularMatrix:
             mixed = self.matrix(s)
+        try:
             return analyse(self.lin.n, pattern.indptr, pattern.indices, mixed.real + mixed.imag, explain=False)
+        except SingularMatrix:
+            raise _pole(s) from None
 
     def matrix(self, s: complex) -> Array:
         """The entries of P(s) on the pattern."""
@@ -92,9 +95,13 @@ class Spectral:
         try:
             return splu(matrix).solve(side.T, trans="T" if transposed else "N").T
         except RuntimeError:
-            message = f"the equations have no solution at s = {s:.6g} 1/s: it is a pole of the network"
-            hint = "leave this frequency out, or add the small resistance or damping that the real system has"
-            raise SimulationError(Problem("E443", message, hint=hint)) from None
+            raise _pole(s) from None
+
+
+def _pole(s: complex) -> SimulationError:
+    message = f"the equations have no solution at s = {s:.6g} 1/s: it is a pole of the network"
+    hint = "leave this frequency out, or add the small resistance or damping that the real system has"
+    return SimulationError(Problem("E443", message, hint=hint))
 
 
 def delays_of(lin: Linearised, powers: Powers) -> Any:

@@ -312,6 +312,9 @@ class _Growing:
                     rounded = "give the joint `ws` (or `vs`): its friction is rounded below that speed"
                     message = f"{what} is not allowed in a tree of bodies, links, joints and their sources"
                     self._refuse(instance, message, rounded if rubs else ANOTHER)
+        if not (self.bodies or self.problems):
+            hint = "run transient(): it serves every network"
+            self.problems.append(Problem("E450", "recursion(): there is no body that moves", hint=hint))
         if self.problems:
             raise InputError(self.problems)
         gravity = np.array(self.machine.values.world("gravity").value, float)
