@@ -102,7 +102,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         t = numbers[NOW]
         target, at_time_event, whole = target_of(control, t)
-        if target - t <= EDGE * target:  # an event came just before: no step is between them
+        if target - t <= EDGE * target and (at_time_event or _is_known(control, target)):
+            # an event came just before: no step is between them
             _arrive(control, target, whole)
             if at_time_event:
                 _pass_time_event(problem, trial, control, plan, sampler, target - t)
@@ -167,20 +168,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, factor, trial, control, plan, sampler, watch, t, h, cut)
-        if not record(
-            method,
-            problem,
-            factor,
-            trial,
-            control,
-            plan,
-            sampler,
-            t,
-            h,
-            1.0,
-            at_time_event and watch.sizes[RELATIONS] > 0,
-            whole,
-        ):
+        both = at_time_event and watch.sizes[RELATIONS] > 0
+        if not record(method, problem, factor, trial, control, plan, sampler, t, h, 1.0, both, whole):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         factor_ = on_accept(method, problem, trial, h, error)
@@ -206,6 +195,13 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             if watch.sizes[RELATIONS]:
                 return EVENT
     return DONE if numbers[NOW] >= numbers[STOP] else GOING
+
+
+@inner
+def _is_known(control, target):
+    """Whether a step's end was known before: the end of a given step, a feature, or the stop."""
+    numbers, feature = control.numbers, control.features[control.places[FEATURE]]
+    return numbers[FIXED] > 0.0 or target >= min(feature, numbers[STOP])
 
 
 @inner
