@@ -44,7 +44,7 @@ class Placed:
 
 def placed(machine: Machine, structure: Structure, options: TransientOptions, origin: Array | None = None) -> Placed:
     """A machine at the start of a run, or at `origin`, in the coordinates that the options ask for."""
-    check_step(machine.system, machine.problem.buffer, options.step)
+    check_step(machine.system, machine.problem.buffer, options.step, options.stop)
     absolute, structure, g, changes = begun(machine, structure, options.start, origin)
     point = g.copy()
     # steps that no time event cuts

@@ -14,11 +14,14 @@ from netsim.equations.kernels.reference import evaluate
 from netsim.equations.system import System
 from netsim.network.network import GROUND, Instance
 from netsim.text.errors import InputError, Problem
+from netsim.text.limits import check_limit
 
 Array = np.ndarray
 
 WITHIN = 0.98
 """The share of the shortest delay that a step may have: what it looks back at is there."""
+LEAST = 1e-60
+"""The shortest delay, in s: its square is a number."""
 HINT = "replace it by pade_delay (a rational transfer function), or a line by a ladder of coils and capacitors"
 ROOM, MOST_ARRIVALS = 256, 4096
 
@@ -36,7 +39,7 @@ def history_of(system: System, parameters: Mapping[int, Array], uniforms: Array)
             )
             problems += [
                 _too_short(batch, int(i), values[0, i])
-                for i in np.flatnonzero(~((values[0] > 0.0) & np.isfinite(values[0])))
+                for i in np.flatnonzero(~((values[0] >= LEAST) & np.isfinite(values[0])))
             ]
             length, before = (
                 np.append(length, values[0]),
@@ -62,7 +65,8 @@ def history_of(system: System, parameters: Mapping[int, Array], uniforms: Array)
 
 def _too_short(batch: Batch, position: int, length: float) -> Problem:
     instance = batch.instances[position]
-    return Problem("E254", f"the delay of '{instance.name}' must be positive, not {length:g} s", instance.span)
+    wanted = f"at least {LEAST:g} s" if length > 0.0 else "positive"
+    return Problem("E254", f"the delay of '{instance.name}' must be {wanted}, not {length:g} s", instance.span)
 
 
 def delays_in(system: System) -> list[tuple[Instance, Delay]]:
@@ -72,9 +76,12 @@ def delays_in(system: System) -> list[tuple[Instance, Delay]]:
     ]
 
 
-def check_step(system: System, buffer: Struct, step: float) -> None:
-    """Raises `InputError` (E427) if a given step is longer than a delay allows."""
+def check_step(system: System, buffer: Struct, step: float, stop: float) -> None:
+    """Raises `InputError` where a given step is longer than a delay allows (E427), and where steps no longer than the
+    delay are too many (E260)."""
     for (instance, _), length in zip(delays_in(system), buffer.length):
+        what = f"a delay of {length:g} s takes {stop / length:.3g} steps"
+        check_limit("steps", stop / length, what, instance.span)
         if step > WITHIN * length:
             hint = (
                 f"use a step of at most {WITHIN * length:.4g} s, or omit `step`, so that the error test selects the "

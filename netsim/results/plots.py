@@ -6,7 +6,7 @@ display.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from netsim.text.units import Dimension, format_dimension, parse_unit
 PICTURES = (".png", ".svg")
 MOST_POINTS = 8000
 MOST_PANELS = 8
+FARTHEST = 1e300
+"""Values beyond are drawn there: axes cannot be longer than the largest float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,7 @@ def plot(
     signal.
     """
     path, runs = check_picture(path), [runs] if isinstance(runs, Samples) else runs
+    runs = [replace(run, values=np.clip(run.values, -FARTHEST, FARTHEST)) for run in runs]
     return written(path, lambda place: _save(_figure(runs, plots, parameters, title), place))
 
 

@@ -1,11 +1,14 @@
 """Panels, scales and pictures of plot lines."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from netsim.results import plots
+from netsim.results.files import samples_of
+from netsim.results.plots import plot
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError
 from netsim.text.parse import parse
@@ -118,3 +121,11 @@ def test_a_png_has_ink_in_every_panel(tmp_path):
 def test_an_unknown_picture_format_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"\.png, \.svg"):
         plots.plot(SAMPLES, [], tmp_path / "a.gif")
+
+
+def test_values_near_the_largest_float_are_drawn_without_a_warning(tmp_path):
+    file = tmp_path / "far.csv"
+    file.write_text("time [s],a.v [V]\n0,-1.7e308\n1,1.7e308\n2,1.5e308\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert plot(samples_of(file), (), tmp_path / "far.png").exists()

@@ -297,3 +297,17 @@ def test_what_knows_no_delays_says_so(line, code, words):
         netsim.load(text).samples({})
     (problem,) = caught.value.problems
     assert problem.code == code and words in problem.message and problem.span.line == 7
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [
+        ("0 s", "E234 'd.T' is 0"),
+        ("1e-300 s", "E254 the delay of 'd' must be at least 1e-60 s"),
+        ("1e-40 s", "E260 .*1e.40 steps"),
+    ],
+)
+def test_delays_that_no_run_passes_are_refused(length, words):
+    text = f"use signal\ns signal_source (u) value = sin(2*time/(1 s))\nd delay (u, y) T = {length}\nrun transient(stop = 1 s)\n"
+    with pytest.raises(InputError, match=words):
+        netsim.load(text).samples()
