@@ -208,6 +208,7 @@ def _samples(
     trace: Trace | None,
 ) -> Samples:
     time, sampled, account = run.sampled
+    time = np.minimum(time, run.options.stop)  # the state behind an event at the stop
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
     shown, values = selection.table(run.machine, columns, time, trace)
     kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}

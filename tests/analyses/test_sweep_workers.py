@@ -72,7 +72,7 @@ v1 voltage (a, ground) v = sin(1 kHz*2*pi*time)*1 V
 r1 resistor (a, b) R = 1 kOhm
 c1 capacitor (b, ground) C = 1 uF, start v = 0 V
 measure top = max(b.v)
-run sweep(stop = 40 ms, step = 2 us, over = [r1.R = 1 .. 2 kOhm], points = 100, workers = 2)
+run sweep(stop = 40 ms, step = 2 us, over = [r1.R = 1 .. 2 kOhm], points = 1000, workers = 2)
 """
 
 

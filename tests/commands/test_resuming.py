@@ -25,7 +25,7 @@ c1 capacitor (b, ground) C = 10 uF
 r[k] resistor (b, ground) R = 1 kOhm for k in 1..n
 measure largest = max(b.v, from = 10 ms)
 save b.v, integral(c1.i)
-run short = transient(stop = 0.1 s, sample = 1 ms)
+run short = transient(stop = 4 s, sample = 1 ms)
 run long = transient(stop = 100 s, sample = 1 ms)
 """
 LOAD = "r0 resistor (b, ground) R = 100 Ohm\n"

@@ -77,6 +77,7 @@ SYSTEM = {
     "speed_sensor": ("rotational", "s speed (a, ground) w = 3 rad/s; k speed_sensor (a, y)", {"k.y": 3.0}),
     "torque_sensor": ("rotational", "k torque_sensor (a, b, y); c torsion_spring (b, ground) c = 10 N.m/rad; s angle (a, ground) phi = 2 rad", {"k.y": 20.0}),
     "potential_sensor": ("electrical", "s voltage (a, ground) v = 3 V; k potential_sensor (a, y)", {"k.y": 3.0}),
+    "port": ("electrical", "o port (a, ground) Z0 = 50 Ohm, v = 3 V; r resistor (a, ground) R = 100 Ohm", {"a.v": 2.0, "o.i": -0.02, "o.power": 0.04}),
     "voltage_sensor": ("electrical", "s voltage (a, ground) v = 3 V; t voltage (b, ground) v = 1 V; k voltage_sensor (a, b, y)", {"k.y": 2.0}),
     "current_sensor": ("electrical", "s voltage (a, ground) v = 6 V; k current_sensor (a, b, y); r resistor (b, ground) R = 2 Ohm", {"k.y": 3.0}),
     "pressure_sensor": ("hydraulic", "s pressure (a, ground) p = 3 Pa; k pressure_sensor (a, y)", {"k.y": 3.0}),

@@ -155,6 +155,6 @@ def test_files_are_opened_for_writing_in_five_places():
                     node.func.attr in ("open", "fdopen") and any(str(word).startswith(("w", "a", "x")) for word in words)
                 ):
                     found.add(file.relative_to(PACKAGE).as_posix())
-    formats = {"formats/csv.py", "formats/netcdf.py", "output/animate.py", "output/diagram.py", "results/plots.py"}
+    formats = {"formats/csv.py", "formats/netcdf.py", "formats/touchstone.py", "output/animate.py", "output/diagram.py", "results/plots.py"}
     stored = {f"results/partial/{name}.py" for name in ("container", "recording", "rows")}
     assert found == formats | stored | {"analyses/many/fit.py", "commands/making.py", "text/kept/cache.py"}

@@ -102,7 +102,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         t = numbers[NOW]
         target, at_time_event, whole = target_of(control, t)
-        if target - t <= EDGE * target and (at_time_event or _is_known(control, target)):
+        if target - t <= EDGE * target and trial.counters[RESTARTED] and (at_time_event or _is_known(control, target)):
             # an event came just before: no step is between them
             _arrive(control, target, whole)
             if at_time_event:
