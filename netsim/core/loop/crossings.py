@@ -213,9 +213,23 @@ def _worst(watch, g):
 
 
 @inner
+def _seen(watch, g):
+    """Note in `flips` which relations are contradicted, those of an event; how far they are beyond SLACK."""
+    look(watch, g)
+    for k in range(watch.sizes[RELATIONS]):
+        watch.flips[k] = 1 if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN else 0
+    return _farthest(watch, g)
+
+
+@inner
 def _passed(watch, g):
     """How far the relations of an event (`flips`) are beyond SLACK, the farthest one."""
     look(watch, g)
+    return _farthest(watch, g)
+
+
+@inner
+def _farthest(watch, g):
     passed = -np.inf
     for k in range(watch.sizes[RELATIONS]):
         if watch.flips[k]:
@@ -262,10 +276,7 @@ def _located(method, problem, trial, plan, watch, t, h, last, low, high):
     """The share at which the most contradicted relation crosses zero, to the rounding of time: regula falsi by the
     Illinois rule, with a bisection in every third iteration. `flips` tells which relations are contradicted."""
     _state(method, problem, trial, plan, t, h, last, high, True)
-    look(watch, trial.g)
-    for k in range(watch.sizes[RELATIONS]):
-        watch.flips[k] = 1 if watch.timed[k] == 0 and _beyond(watch, trial.g, k) > SEEN else 0
-    above = _passed(watch, trial.g)
+    above = _seen(watch, trial.g)
     if not above > 0.0:
         return NEVER
     _state(method, problem, trial, plan, t, h, last, low, True)
