@@ -103,15 +103,21 @@ def _residuals(plan, where, g, residual):
         w[where[11] : where[12]],
         w[where[12] : where[13]],
     )
-    calls = where[NUMBERS + REALS + 2]
+    calls = plan.calls[where[NUMBERS + REALS + 2] :]
     for i in range(residual.shape[0]):
         residual[i] = 0.0
+    add_equations(calls, first_call, first_row, at, equations, plan.sums, g, residual)
+
+
+@inner
+def add_equations(calls, first_call, first_row, at, equations, sums, g, residual):
+    """Add a stage's equations at what g holds to its residual: of each order its calls, whose sums belong `at` rows."""
     for order in range(first_call.shape[0] - 1):
-        for i in range(plan.sums.shape[0]):
-            plan.sums[i] = 0.0
-        run_table(plan.calls[calls + first_call[order] : calls + first_call[order + 1]], g, plan.sums)
+        for i in range(sums.shape[0]):
+            sums[i] = 0.0
+        run_table(calls[first_call[order] : first_call[order + 1]], g, sums)
         for i in range(first_row[order], first_row[order + 1]):
-            residual[at[i]] += plan.sums[equations[i]]
+            residual[at[i]] += sums[equations[i]]
 
 
 @inner

@@ -16,6 +16,7 @@ from netsim.core.compiled import kinds
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import by_address, inner
 from netsim.core.compiled.struct import Struct
+from netsim.core.consistent import add_equations
 from netsim.core.linear.elimination import solve_with_new_pivots
 from netsim.core.linear.factors import Factor, refactor, solve
 
@@ -165,12 +166,8 @@ def _residuals(start, stage, g):
     equations = stage.residual.shape[0] - stage.slot.shape[0]
     for i in range(equations):
         stage.residual[i] = 0.0
-    for order in range(stage.first_call.shape[0] - 1):
-        for i in range(start.sums.shape[0]):
-            start.sums[i] = 0.0
-        run_table(stage.calls[stage.first_call[order] : stage.first_call[order + 1]], g, start.sums)
-        for i in range(stage.first_row[order], stage.first_row[order + 1]):
-            stage.residual[stage.target[i]] += start.sums[stage.source[i]]
+    calls, first_call, first_row = stage.calls, stage.first_call, stage.first_row
+    add_equations(calls, first_call, first_row, stage.target, stage.source, start.sums, g, stage.residual)
     _rows(start, stage, g)
     for i in range(stage.slot.shape[0]):
         value = g[stage.slot[i]] if stage.slot[i] >= 0 else start.row_out[stage.computed[i]]
