@@ -202,7 +202,6 @@ def test_files_are_short_and_named_after_what_they_hold(name):
 
 
 ALIKE = {
-    ("analyses.optimal.program.points", "analyses.optimal.program.shares"): "functions of one relation and its multipliers share arguments",
     ("core.loop.crossings", "core.loop.event_iteration"): "sizes of the watch as locals: a call in compiled code would cost more lines",
 }
 """Pairs of modules that share a run of equal lines, with the reason."""

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
-from netsim.analyses.optimal.program.shares import corrections
+from netsim.analyses.optimal.program.shares import Alike, corrections
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
 from netsim.equations.kernels.reference import zeros
@@ -243,8 +243,8 @@ def _groups(point: Point, batch: Batch, sums: Array) -> Iterator[Group]:
         own_c, own_d = kinds[: len(c), number], kinds[len(c) :, number]
         if own_c.max() < 0:  # on the ground
             continue
-        yield _group(point, batch, members, levels, source, equation[:, members], own_c, keys, variable[:, members],
-                     own_d)  # fmt: skip
+        alike = Alike(form, source, equation[:, members], own_c, keys, variable[:, members], own_d)
+        yield _group(point, batch, members, levels, alike)
 
 
 def _rows(system: System, batch: Batch, sums: Array) -> tuple[Array, Array]:
@@ -279,19 +279,8 @@ def _variables(system: System, batch: Batch, key: Any) -> Array:
     return system.n + batch.differentiated(key[1]) if key[0] == "differentiated" else batch.columns(key)
 
 
-def _group(
-    point: Point,
-    batch: Batch,
-    members: Array,
-    levels: list[list[Any]],
-    source: Array,
-    equation: Array,
-    c: Array,
-    keys: list[Any],
-    variable: Array,
-    d: Array,
-) -> Group:
-    form = batch.form
+def _group(point: Point, batch: Batch, members: Array, levels: list[list[Any]], alike: Alike) -> Group:
+    form, source, equation, c, keys, variable, d = alike
     outputs, rows = [], []
     for r, (row, highest) in enumerate(zip(source, c)):
         for m in range(highest + 1):
@@ -300,9 +289,7 @@ def _group(
     multipliers: list[Any] = []
     where: list[Array] = []
     if not point.chosen:
-        shares = corrections(point.multipliers, point.relations, form, levels[0], source, equation, c, keys, variable,
-                             d, multipliers, where)  # fmt: skip
-        for row, term in shares:
+        for row, term in corrections(point.multipliers, point.relations, alike, levels[0], multipliers, where):
             outputs.append(term)
             rows.append(row)
     column = ca.cse(ca.vertcat(*outputs))

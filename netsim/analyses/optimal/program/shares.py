@@ -1,7 +1,7 @@
 """The shares of constraints' gradients in the relations of collocation (`points`): dF_i/dz_j^(d_j - c_i) mu_(i, m)."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -12,23 +12,27 @@ from netsim.equations.forms.form import Form
 Array = np.ndarray
 
 
+class Alike(NamedTuple):
+    """Elements of a form whose equations and variables have the same orders: the rows of the form and, for every
+    element, the equations (rows, n) they add to, differentiated up to c (rows) times; the keys of its variables, those
+    of every element (keys, n), and their highest derivatives d (keys)."""
+
+    form: Form
+    source: Array
+    equation: Array
+    c: Array
+    keys: list[Any]
+    variable: Array
+    d: Array
+
+
 def corrections(
-    first: Array,
-    relations: Array,
-    form: Form,
-    residuals: list[Any],
-    source: Array,
-    equation: Array,
-    c: Array,
-    keys: list[Any],
-    variable: Array,
-    d: Array,
-    multipliers: list[Any],
-    where: list[Array],
+    first: Array, relations: Array, alike: Alike, residuals: list[Any], multipliers: list[Any], where: list[Array]
 ) -> Iterator[tuple[Array, Any]]:
     """What constraints add to relations: rows of a point with expressions. `first` are the places of every equation's
     first multiplier, `relations` the rows of every variable's first relation. `multipliers` gets the symbols and
     `where` their places."""
+    form, source, equation, c, keys, variable, d = alike
     found: dict[tuple[int, int], Any] = {}
     for r in np.flatnonzero(c > 0):
         own = [ca.SX.sym(f"mu_{r}_{m}") for m in range(c[r])]
