@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import four_bar
 import netsim
 from netsim.analyses.operating import continuation
 from netsim.analyses.periodic import branch, shooting, sources, stability, states, sweep_periodic
@@ -94,18 +95,7 @@ k1 bushing     (ground, rod) at = [0.1, 0, 0] m, c = [3, 4, 5] kN/m, ct = [30, 4
 f  world_force (rod)         at = [0.1, 0.2, 0] m, F = [30*cos(20*time/(1 s)), 20*sin(20*time/(1 s)), 1] N
 save rod.r, rod.w
 """
-CRANK = """
-use planar
-world gravity = [0, -9.81, 0] m/s2
-let Cx = (0.325 m)
-let Cy = (sqrt(0.039375)*1 m)
-crank   planar_bar          (a)         m = 0.2 kg, at1 = [0, 0] m,   at2 = [0.1, 0] m
-coupler planar_bar          (b)         m = 0.6 kg, at1 = [0.1, 0] m, at2 = [Cx, Cy]
-rocker  planar_bar          (c)         m = 0.4 kg, at1 = [0.3, 0] m, at2 = [Cx, Cy]
-pA      planar_revolute     (ground, a) at = [0, 0] m
-pB      planar_revolute     (a, b)      at = [0.1, 0] m
-pC      planar_revolute     (b, c)      at = [Cx, Cy]
-pD      planar_revolute     (ground, c) at = [0.3, 0] m
+CRANK = f"""{four_bar.PLANE}
 motor   planar_hinge_torque (ground, a) T = 1 N.m + 0.05 N.m.s/rad*(5 rad/s - pA.rate)
 start pA.rate = 6 rad/s
 save pA.q, pA.rate

@@ -14,6 +14,16 @@ d1 diode (b, ground)
 save b.v, r1.i
 """
 
+SCHMITT = """
+use electrical
+src voltage (u, ground) v = 0 V
+r1 resistor (out, p) R = 9 kOhm
+r2 resistor (p, ground) R = 1 kOhm
+amp limited_opamp (p, u, out) gain = 100, limit = 10 V
+guess out.v = 10 V
+save out.v
+"""
+
 
 def test_a_diode_over_its_source():
     """v = R i + vd at every row, rows at the wanted steps exactly."""
@@ -58,16 +68,7 @@ end
 
 def test_a_schmitt_trigger():
     """An S-shaped curve: with v = L tanh(g (v R2/(R1 + R2) - u)/L) folds where g (1 - t^2) R2/(R1 + R2) = 1."""
-    text = """
-use electrical
-src voltage (u, ground) v = 0 V
-r1 resistor (out, p) R = 9 kOhm
-r2 resistor (p, ground) R = 1 kOhm
-amp limited_opamp (p, u, out) gain = 100, limit = 10 V
-guess out.v = 10 V
-save out.v
-"""
-    found = netsim.load(text).sweep_static(over="src.v", from_=-3.0, to=3.0, points=13)
+    found = netsim.load(SCHMITT).sweep_static(over="src.v", from_=-3.0, to=3.0, points=13)
     v, u = found["out.v"].values, found["src.v"].values
     assert np.abs(v - 10 * np.tanh(10 * (v / 10 - u))).max() < 1e-9
     t = np.sqrt(1 - 1 / 10)
@@ -122,19 +123,10 @@ end
 
 def test_a_slow_sweep_jumps_at_folds():
     """The Schmitt trigger up and down: its output falls beyond the upper fold and rises beyond the lower one."""
-    text = """
-use electrical
-src voltage (u, ground) v = 0 V
-r1 resistor (out, p) R = 9 kOhm
-r2 resistor (p, ground) R = 1 kOhm
-amp limited_opamp (p, u, out) gain = 100, limit = 10 V
-guess out.v = 10 V
-save out.v
-"""
     t = np.sqrt(1 - 1 / 10)
     fold = t - np.arctanh(t) / 10
     for first, sense in ((-3.0, 1.0), (3.0, -1.0)):
-        found = netsim.load(text).sweep_static(over="src.v", from_=first, to=-first, points=61, folds="jump")
+        found = netsim.load(SCHMITT).sweep_static(over="src.v", from_=first, to=-first, points=61, folds="jump")
         v, u = found["out.v"].values, found["src.v"].values
         assert np.abs(u - np.linspace(first, -first, 61)).max() == 0 and np.abs(v - 10 * np.tanh(10 * (v / 10 - u))).max() < 1e-9
         turned = u[np.argmax(np.sign(v) != np.sign(v[0]))]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, eye_array
 
+import four_bar
 import netsim
 from netsim.core.linear import factors as linear
 from netsim.initial.consistent import newton
@@ -13,18 +14,7 @@ from netsim.text.errors import InputError, render
 
 CX, CY = 0.325, np.sqrt(0.039375)
 
-FOUR_BAR = """
-use planar
-world gravity = [0, -9.81, 0] m/s2
-let Cx = (0.325 m)
-let Cy = (sqrt(0.039375)*1 m)
-crank    planar_bar       (a)          m = 0.2 kg, at1 = [0, 0] m,    at2 = [0.1, 0] m
-coupler  planar_bar       (b)          m = 0.6 kg, at1 = [0.1, 0] m,  at2 = [Cx, Cy]
-rocker   planar_bar       (c)          m = 0.4 kg, at1 = [0.3, 0] m,  at2 = [Cx, Cy]
-pA       planar_revolute  (ground, a)  at = [0, 0] m
-pB       planar_revolute  (a, b)       at = [0.1, 0] m
-pC       planar_revolute  (b, c)       at = [Cx, Cy]
-pD       planar_revolute  (ground, c)  at = [0.3, 0] m
+FOUR_BAR = f"""{four_bar.PLANE}
 run   transient(stop = 10 ms, step = 1 ms, method = euler)
 save  pA.q, pB.q, pC.q, pD.q, a.r, b.r, b.phi
 """
