@@ -28,7 +28,7 @@ c1  capacitor (dc, ground) C = 4.7 mF
 rl  resistor  (dc, ground) R = 2.2 kOhm
 save dc.v
 """
-CONVERTER = """
+BUCK = """
 use electrical
 use signal
 supply    voltage        (source, ground)      v = 12 V
@@ -38,12 +38,15 @@ coil      inductor       (sw, out)             L = 47 uH, start i = 0 A
 store     capacitor      (out, ground)         C = 100 uF, start v = 0 V
 load      resistor       (out, ground)         R = 2.5 Ohm
 meter     voltage_sensor (out, ground, seen)
+save out.v, coil.i
+"""
+PI = """
 aim       signal_source  (wanted)              value = 5
 compare   difference     (wanted, seen, error)
 control   limited_pi     (error, command)      k = 0.02, Ti = 0.2 ms, lower = 0.05, upper = 0.9
 modulator pulse_width    (command, g)          period = 10 us
-save out.v, coil.i
 """
+CONVERTER = BUCK + PI
 NETLISTS = {
     "Duffing's oscillator": DUFFING,
     "with a fiftieth of its damping": DUFFING.replace("d = 0.1", "d = 0.002"),

@@ -1,5 +1,8 @@
 """Periodic states: closed forms, independent integrations, and the ends of long transient runs."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -10,6 +13,9 @@ from netsim.analyses.operating import continuation
 from netsim.analyses.periodic import branch, shooting, sources, stability, states, sweep_periodic
 from netsim.results.files import read, write
 from netsim.text.errors import InputError, SimulationError
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from periodic import BUCK, PI
 
 DUFFING = """
 use translational
@@ -31,24 +37,6 @@ component oscillator (out y : signal)
 end
 v oscillator (y) start y = 2
 save y, v.w
-"""
-BUCK = """
-use electrical
-use signal
-supply  voltage        (source, ground) v = 12 V
-top     closing_switch (source, sw, g)  Ron = 10 mOhm, Goff = 1 uS
-bottom  ideal_diode    (ground, sw)     Ron = 10 mOhm, Goff = 1 uS
-coil    inductor       (sw, out)        L = 47 uH, start i = 0 A
-store   capacitor      (out, ground)    C = 100 uF, start v = 0 V
-load    resistor       (out, ground)    R = 2.5 Ohm
-meter   voltage_sensor (out, ground, seen)
-save out.v, coil.i
-"""
-PI = """
-aim       signal_source (wanted)              value = 5
-compare   difference    (wanted, seen, error)
-control   limited_pi    (error, command)      k = 0.02, Ti = 0.2 ms, lower = 0.05, upper = 0.9
-modulator pulse_width   (command, g)          period = 10 us
 """
 SAMPLED_PI = """
 component digital_pi (in u, out y : signal)
