@@ -76,7 +76,14 @@ def shown_path(file: str | Path) -> str:
 
 def library_names() -> list[str]:
     """Everything `use` can name."""
-    return sorted({name for folder in (library_folder(), *own_folders()) for name in names_in(folder)})
+    folders = [folder for folder in (library_folder(), *own_folders()) if folder.is_dir()]
+    return sorted({name for folder in folders for name in _names(folder, folder.stat().st_mtime_ns)})
+
+
+@lru_cache(maxsize=64)
+def _names(folder: Path, stamp: int) -> frozenset[str]:
+    """The names in a folder as long as nothing is added to it: a text may have 1e5 wrong `use` lines."""
+    return frozenset(names_in(folder))
 
 
 def homes(name: str) -> str:

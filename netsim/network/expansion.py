@@ -23,7 +23,7 @@ from netsim.network.network import (
 )
 from netsim.network.repetition import resolved, unrolled, written_out
 from netsim.text.collecting import paused
-from netsim.text.errors import InputError, Problem, Span, nearest, source_line, told_once
+from netsim.text.errors import SHOWN, InputError, Problem, Span, nearest, source_line, told_once
 from netsim.text.limits import TOO_LARGE, check_limit
 from netsim.text.syntax import (
     Assert,
@@ -198,29 +198,17 @@ class _Expander:
             self._model(model, frame.prefix + local, nodes, text, frame)  # type: ignore[arg-type]
 
     def _unknown_type(self, text: InstanceText) -> None:
-        if text.type in self.library.partials:
-            found = [
-                c.name
-                for c in self.library.components.values()
-                if any(b.parts[0].text == text.type for b in c.definition.bases)
-            ]
-            hint = (
-                f"{', '.join(found)} extend{'s' * (len(found) == 1)} it"
-                if found
-                else f"component NAME extends {text.type} ... end"
-            )
-            raise InputError(
-                Problem(
-                    "E258",
-                    f"'{text.type}' is a partial component: it can only be extended",
-                    self._type_span(text),
-                    hint=hint,
-                )
-            )
-        hint = homes(text.type) or nearest(text.type, self.library.types()) or "is a `use` line missing?"
-        raise InputError(
-            Problem("E226", f"no component or model is called '{text.type}'", self._type_span(text), hint=hint)
-        )
+        span, kind = self._type_span(text), text.type
+        if kind in self.library.partials:
+            whole = self.library.components.values()
+            found = [c.name for c in whole if any(b.parts[0].text == kind for b in c.definition.bases)]
+            hint = f"{', '.join(found)} extend{'s' * (len(found) == 1)} it" if found else ""
+            message = f"'{kind}' is a partial component: it can only be extended"
+            raise InputError(Problem("E258", message, span, hint=hint or f"component NAME extends {kind} ... end"))
+        hint = ""
+        if len(self.problems) < SHOWN:  # what is not shown needs no hint, and all of the library is searched for one
+            hint = homes(kind) or nearest(kind, self.library.types()) or "is a `use` line missing?"
+        raise InputError(Problem("E226", f"no component or model is called '{kind}'", span, hint=hint))
 
     def _type_span(self, text: InstanceText) -> Span:
         """Where the type stands: behind the name, before the nodes."""

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -139,10 +140,16 @@ def show_lines_of(file: str) -> None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
-    words = [word for word in dict.fromkeys(known) if word]
-    same = [word for word in words if word.lower() == name.lower()]
-    close = same[:2] or difflib.get_close_matches(name, words, n=2, cutoff=0.6)
+    close = _close(name, tuple(dict.fromkeys(known)))
     return "did you mean " + " or ".join(f"'{word}'" for word in close) + "?" if close else ""
+
+
+@lru_cache(maxsize=256)
+def _close(name: str, known: tuple[str, ...]) -> list[str]:
+    """At most two words that are close to a name; a mistake that is made on every line is compared once."""
+    words = [word for word in known if word]
+    same = [word for word in words if word.lower() == name.lower()]
+    return same[:2] or difflib.get_close_matches(name, words, n=2, cutoff=0.6)
 
 
 def told_once(problems: Iterable[Problem]) -> list[Problem]:

@@ -13,6 +13,7 @@ from texts import Case
 import netsim
 from netsim.results.files import samples_of
 from netsim.results.plots import plot
+from netsim.results.samples import Samples
 from netsim.text import errors
 from netsim.text.errors import NetsimError, Problem, render
 
@@ -98,12 +99,20 @@ def _run(model: netsim.Model) -> Outcome:
         return Outcome(CUT)
     for samples in runs:
         said = any(problem.code == "W504" for problem in samples.warnings)
-        if samples.finished and not said and not np.isfinite(samples.values).all():
-            names = [s.name for s, column in zip(samples.signals, samples.values.T) if not np.isfinite(column).all()]
+        values = samples.values[_reached(samples)]
+        if samples.finished and not said and not np.isfinite(values).all():
+            names = [s.name for s, column in zip(samples.signals, values.T) if not np.isfinite(column).all()]
             return Outcome(NOT_FINITE, "a finished run with values that are not finite", ", ".join(names))
     problems = [p for s in runs for p in (*s.warnings, *s.broken, *([s.attributes["failure"]] if "failure" in s.attributes else []))]
     last = runs[-1]
     return _told(SUCCEEDED if last.finished else FAILED if "failure" in last.attributes else CUT, problems)
+
+
+def _reached(samples: Samples) -> np.ndarray:
+    """The rows that have values: of a sweep those of the cases that did not fail, each of which says why."""
+    if samples.axis == "case" and samples.table is not None and "failed" in samples.table.data_vars:
+        return ~np.ravel(samples.table.data_vars["failed"].values).astype(bool)
+    return np.ones(len(samples.values), bool)
 
 
 def _told(result: str, problems: list[Problem] | tuple[Problem, ...]) -> Outcome:

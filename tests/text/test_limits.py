@@ -1,5 +1,6 @@
 """What is too large is refused at its line, before any of it is built."""
 
+import importlib
 import os
 import time as clock
 
@@ -8,7 +9,7 @@ import pytest
 import netsim
 from netsim.cli import main
 from netsim.text import errors
-from netsim.text.errors import InputError, Problem, Span
+from netsim.text.errors import SHOWN, InputError, Problem, Span
 from netsim.text.limits import LIMITS, limit, limits
 
 CIRCUIT = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = 1 Ohm\nc capacitor (b, ground) C = 1 F\n"
@@ -213,3 +214,23 @@ def test_long_lines_are_shown_around_the_place(column):
     assert all(len(each) < 2 * errors.WIDE for each in (head, line, caret))
     at = caret.index("^")
     assert line[at : at + 2] == text[column - 1 : column + 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "searched"),
+    [
+        ("r{k} resistr{k} (a, ground) R = 1 Ohm", "E226", "netsim.network.expansion.homes"),
+        ("r{k} resistr (a, ground) R = 1 Ohm", "E226", "netsim.network.expansion.homes"),
+        ("r{k} resistor (a, ground) R = 1 Ohmm", "", "difflib.get_close_matches"),
+        ("use electricl", "E220", "difflib.get_close_matches"),
+    ],
+)
+def test_hints_of_many_wrong_lines_cost_no_more_than_those_that_are_shown(line, code, searched, monkeypatch):
+    module, name = searched.rsplit(".", 1)
+    whole, calls = getattr(importlib.import_module(module), name), []
+    monkeypatch.setattr(searched, lambda *a, **k: calls.append(a) or whole(*a, **k))
+    lines = "\n".join(line.format(k=k) for k in range(3 * SHOWN))
+    with pytest.raises(InputError) as caught:
+        netsim.load(f"use electrical\n{lines}\nrun transient(stop = 1 s)\n").check()
+    assert sum(p.code.startswith(code) for p in caught.value.problems) >= (3 * SHOWN if line[0] == "r" else 1)
+    assert len(calls) <= SHOWN
