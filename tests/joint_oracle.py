@@ -6,7 +6,8 @@ import casadi as ca
 import numpy as np
 
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import UNIFORM, Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import UNIFORM, Key
 from netsim.library.files import Library, collect
 from netsim.text.parse import parse
 

@@ -13,7 +13,7 @@ import numpy as np
 from netsim.core.problem import UNIFORMS as MOVING
 from netsim.core.rotation import cayley_rate
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import UNIFORM, UNIFORMS
+from netsim.equations.forms.symbols import UNIFORM, UNIFORMS
 from netsim.library.catalogue import whole_library
 from netsim.library.component import WORLD, default_counts, dimension, is_kinematic, is_rotation, plain_name, resolve_name, sizes_of
 from netsim.text.errors import InputError
@@ -164,9 +164,9 @@ class Element:
         definitions = [symbols.at(("differentiated", k), 1) - symbols.rate(q) for k, q in enumerate(form.differentiated)]
         twice = [symbols.at(("differentiated", k), 2) - symbols.rate(symbols.rate(q)) for k, q in enumerate(form.differentiated)]
         constraint = ca.vertcat(rows, symbols.rate(rows), *definitions, *twice)
-        events = form.events
+        changes = form.expressions.changes
         outputs = [ca.SX(x) for x in (stored, form.supplied, form.dissipated, *terms)]
-        logic = [ca.SX(x) for x in (*(r.crossing for r in events.relations), *events.following)]
+        logic = [ca.SX(x) for x in (*changes.crossings, *changes.following)]
         slots = list(symbols.gathered)
         z = ca.vertcat(*(symbols.gathered[slot] for slot in slots)) if slots else ca.SX(0, 1)
         p = ca.vertcat(*(s for scalars in symbols.parameters.values() for s in scalars))
@@ -271,7 +271,7 @@ class Element:
     def settle(self, account, z, given, places):
         """The discretes that follow from the relations at a point, in place; whether they changed."""
         events = self.form.events
-        if not events.following:
+        if not events.names:
             return False
         before = z.copy()
         logic = np.array(account(z, given, UNIFORM_VALUES)[1]).ravel()[1:]

@@ -19,7 +19,7 @@ from repeated import repeated
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "registry collecting kept.cache kept.trees columns errors limits roots "
+    "text": "registry collecting kept.cache kept.sources kept.trees columns errors limits roots "
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions "
     "expressions.literals expressions.typed grammar.words grammar.scan grammar.build_expressions grammar.build grammar.flat grammar.grammar "
@@ -44,8 +44,9 @@ ROOMS = {
     "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.program forms.form forms.delays forms.events forms.lagrange forms.turns forms.meanings "
-    "forms.build kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference kernels.precomputation "
+    "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.events forms.lagrange "
+    "forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference "
+    "kernels.precomputation "
     "layout numbering batches parameters inputs prescribed expression_form elements system history "
     "machine starts.rows starts.written messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching time_events "

@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import CONSTANT, UNIFORMS, Form, Key, Symbols
+from netsim.equations.forms.facts import facts_of
+from netsim.equations.forms.form import Expressions, Form
+from netsim.equations.forms.record import known_form
+from netsim.equations.forms.symbols import CONSTANT, UNIFORMS, Key, Symbols
 from netsim.equations.kernels.kernel import (
     Kernel,
     energy_kernel,
@@ -78,7 +80,7 @@ class First:
     def behind(self, batch: "Batch") -> "First":
         """Where those of the next batch begin."""
         begins = self.differentiated, self.discrete, self.relation, self.delay
-        sizes = batch.n_differentiated, batch.n_discretes, batch.n_relations, len(batch.form.delays)
+        sizes = batch.n_differentiated, batch.n_discretes, batch.n_relations, len(batch.form.delayed)
         return First(*(at + size * batch.n for at, size in zip(begins, sizes)))
 
 
@@ -124,11 +126,11 @@ class Batch:
 
     @property
     def n_differentiated(self) -> int:
-        return len(self.form.differentiated)
+        return self.form.n_differentiated
 
     @property
     def n_discretes(self) -> int:
-        return len(self.form.events.starts)
+        return len(self.form.events.names)
 
     @property
     def n_relations(self) -> int:
@@ -168,7 +170,7 @@ def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = 
         signals = tuple(name for name in signals if name in rated)
     key = (id(instance.component.definition), instance.counts, exact, signals)
     if key not in _forms:
-        form = build_form(instance.component, dict(instance.counts), exact, signals)
+        form = known_form(instance.component, dict(instance.counts), exact, signals)
         terminals = list(instance.component.terminals)
         nodes = {k: k[0] == "node" and is_kinematic(instance.component.domain(terminals[k[1]])) for k in form.columns}
         kinematic = {**nodes, **{("own", k): True for k in form.coordinates}}
@@ -178,7 +180,7 @@ def form_of(instance: Instance, exact: bool = False, signals: tuple[str, ...] = 
 
 def _rated_inputs(form: Form, instance: Instance) -> set[str]:
     """The inputs whose rates a form reads."""
-    rated = {key[1] for key, order in form.symbols.gathered if key[0] == "input" and order > 0}
+    rated = {key[1] for key, order in form.read if key[0] == "input" and order > 0}
     sizes = [
         (q.name, scalar_count(sizes_of(q.size, dict(instance.counts)))) for q in instance.component.definition.inputs
     ]
@@ -228,8 +230,8 @@ def component_batch(
                 unknowns[key] = np.array([hidden[i, quantity.name] + c for i in members])
             else:
                 prescribed[key] = np.array([driven[i, quantity.name] + c for i in members])
-    for k, delay in enumerate(kernels.form.delays):
-        prescribed["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[delay.of]
+    for k, of in enumerate(kernels.form.delayed):
+        prescribed["delayed", k], unknowns["resting", k] = begins.delay + k * n + np.arange(n), unknowns[of]
     batch = Batch(kernels, [i.name for i in instances], instances, unknowns, prescribed, begins)
     batch.constants.update(_constants(kernels.form, nodes, first, numbering))
     batch.constants.update({("discrete", i): (batch.discretes(i), 0) for i in range(batch.n_discretes)})
@@ -242,7 +244,7 @@ def _constants(form: Form, nodes: Array, first: Array, numbering: Numbering) -> 
     """Frames (with the chart's entry) and unknowns (for reference positions) behind the form's constant keys."""
     frames = np.append(numbering.frame, GROUND)[nodes]
     found: dict[Key, tuple[Array, int]] = {}
-    for key in dict.fromkeys(key for key, _ in form.symbols.gathered):
+    for key in dict.fromkeys(key for key, _ in form.read):
         if key[0] == "chart":
             found[key] = (frames[:, key[1]], key[2])
         elif key[0] == "place":
@@ -257,15 +259,27 @@ def changing(batches: Sequence[Batch]) -> tuple[int, int]:
 
 def delays_of(batches: Sequence[Batch]) -> int:
     """How many delays these have."""
-    return sum(len(b.form.delays) * b.n for b in batches)
+    return sum(len(b.form.delayed) * b.n for b in batches)
+
+
+@cache
+def _alone(name: str, factor: str = "") -> FormKernels:
+    """A row of nothing but an unknown, times a parameter where one is named."""
+
+    def make() -> Expressions:
+        symbols = Symbols()
+        unknown = symbols.at(("ref", 0), 0)
+        return Expressions(symbols, (symbols.parameter(factor, 1)[0] * unknown if factor else unknown,))
+
+    parameters = {factor: 1} if factor else {}
+    form = Form(name, (("own", 0),), ((("ref", 0), 0),), parameters, 0, {}, facts_of(name, factor), make)
+    return FormKernels(form, {("ref", 0): False, ("own", 0): False})
 
 
 def pins(rows: Array, unknowns: Array) -> Batch:
     """Rows that hold unknowns at zero."""
-    symbols_ = Symbols()
-    form = Form("held at zero", symbols_, (("own", 0),), (symbols_.at(("ref", 0), 0),), (), {})
-    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
-    return Batch(kernels, [""] * len(rows), (), {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}, {})
+    places = {("own", 0): np.asarray(rows), ("ref", 0): np.asarray(unknowns)}
+    return Batch(_alone("held at zero"), [""] * len(rows), (), places, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,19 +304,9 @@ def indeterminacy_for(batches: Sequence[Batch], pairs: Collection[tuple[int, int
     """Room for combinations of these unknowns in these rows beside what the elements have, all coefficients being
     zero."""
     present = indeterminacy_of(batches)
-    symbols_ = Symbols()
-    form = Form(
-        "shared load",
-        symbols_,
-        (("own", 0),),
-        (symbols_.parameter("share", 1)[0] * symbols_.at(("ref", 0), 0),),
-        (),
-        {},
-    )
     rows, unknowns = np.array(sorted({*pairs, *(present.pairs if present else ())}), np.int64).reshape(-1, 2).T
-    kernels = FormKernels(form, {("ref", 0): False, ("own", 0): False})
     return Indeterminacy(
-        kernels,
+        _alone("shared load", "share"),
         [""] * len(rows),
         (),
         {("own", 0): rows, ("ref", 0): unknowns},

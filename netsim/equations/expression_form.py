@@ -2,15 +2,18 @@
 components."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.core.rotation import cayley_matrix, cayley_rate
 from netsim.equations.batches import Batch, First, FormKernels
-from netsim.equations.forms.form import CONSTANT, Form, Key, Symbols
-from netsim.equations.inputs import Bound, shape_value
+from netsim.equations.forms.facts import Facts, facts_of, tuples
+from netsim.equations.forms.form import Expressions, Form
+from netsim.equations.forms.symbols import CONSTANT, Key, Symbols
+from netsim.equations.inputs import Bound, shape_value, texts_of
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.numbering import Numbering
 from netsim.library.component import is_kinematic, scalar_count
 from netsim.network.network import GROUND, Network
@@ -41,37 +44,128 @@ def expression_batches(
         yield batch
 
 
+@dataclass(frozen=True)
+class Lent:
+    """What an expression reads, as data: (key, order) of its symbols, the sizes of its parameters, how many quantities
+    are differentiated; (signal, key) of unknowns and of constants of other elements; which unknowns have position,
+    velocity and acceleration, and whose matrix entries are wanted order by order."""
+
+    read: tuple[tuple[Key, int], ...]
+    parameters: tuple[tuple[str, int], ...]
+    n_differentiated: int
+    refs: tuple[tuple[int, Key], ...]
+    constants: tuple[tuple[int, Key], ...]
+    kinematic: tuple[tuple[Key, bool], ...]
+    apart: tuple[Key, ...]
+
+
 class _ExpressionForm:
-    """The form of `input - expression = 0`: readings of other elements are inlined with symbols of their own."""
+    """The form of `input - expression = 0`, and where what it reads of other elements stands."""
 
     def __init__(self, bound: Bound, network: Network, numbering: Numbering, home: Mapping[int, tuple[Batch, int]]):
-        self.bound, self.network, self.numbering, self.home = bound, network, numbering, home
+        self.network, self.home = network, home
+
+        def build() -> _Expression:
+            return _Expression(bound, numbering, home)
+
+        facts = _facts(bound, numbering, home)
+        self.lent = facts.recall(
+            ("lent",), lambda: build().lent, lambda lent: [*vars(lent).values()], lambda data: Lent(*tuples(data))
+        )
+        rows = tuple(("own", i) for i in range(scalar_count(bound.sizes)))
+        self.form = Form(
+            f"{bound.quantity.name} = ...", rows, self.lent.read, dict(self.lent.parameters),
+            self.lent.n_differentiated, {}, facts, lambda: build().expressions, ("",) * len(rows), (None,) * len(rows),
+        )  # fmt: skip
+        self.kinematic = {**dict(self.lent.kinematic), **dict.fromkeys(rows, False)}
+
+    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
+        unknowns: dict[Key, Array] = {}
+        prescribed_inputs: dict[Key, Array] = {}
+        for r, (j, key) in enumerate(self.lent.refs):
+            columns = [self._lent(bound.shape.signals[j], key, numbering) for bound in group]
+            target = prescribed_inputs if columns[0][0] == "prescribed" else unknowns
+            target["resting" if key[0] == "resting" else "ref", r] = np.array([number for _, number in columns])
+        starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
+        for i in range(len(self.form.rows)):
+            unknowns["own", i] = starts + i
+        constants = {
+            (key[0], "lent", i): self._lent_constant(j, key, group, numbering)
+            for i, (j, key) in enumerate(self.lent.constants)
+        }
+        labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
+        instances = tuple(self.network.instances[b.instance] for b in group)
+        return Batch(
+            FormKernels(self.form, self.kinematic, frozenset(self.lent.apart)),
+            labels,
+            instances,
+            unknowns,
+            prescribed_inputs,
+            begins,
+            tuple(b.shape for b in group),
+            constants=constants,
+        )
+
+    def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:
+        signals = [bound.shape.signals[j] for bound in group]
+        if isinstance(signals[0], NodeSignal):
+            frames = np.append(numbering.frame, GROUND)
+            return np.array([frames[s.node] for s in signals]), key[2]
+        found = [self.home[s.instance][0].constants[key][0][self.home[s.instance][1]] for s in signals]
+        return np.array(found), self.home[signals[0].instance][0].constants[key][1]
+
+    def _lent(self, signal: Any, key: Key, numbering: Numbering) -> tuple[str, int]:
+        if isinstance(signal, NodeSignal):
+            return "unknown", GROUND if signal.node == GROUND else int(numbering.first[signal.node] + key[1])
+        batch, position = self.home[signal.instance]
+        if key in batch.prescribed_inputs:
+            return "prescribed", int(batch.prescribed_inputs[key][position])
+        return "unknown", int(batch.unknowns[key][position])
+
+
+def _facts(bound: Bound, numbering: Numbering, home: Mapping[int, tuple[Batch, int]]) -> Facts:
+    """The facts about an expression: what follows from it, from what it reads, and from what others lend it."""
+    signals: list[tuple[Any, ...]] = []
+    for signal in bound.shape.signals:
+        if isinstance(signal, NodeSignal):
+            signals.append((signal.key, repr(signal.domain), _follows(signal, numbering)))
+            continue
+        lender = home[signal.instance][0].kernels
+        if not lender.form.facts.name:
+            return Facts()
+        signals.append((lender.form.facts.name, sorted(lender.kinematic.items()), sorted(lender.apart), signal.key[2:]))
+    return facts_of(*texts_of(bound.shape, bound.quantity, bound.sizes), repr(signals))
+
+
+def _follows(signal: NodeSignal, numbering: Numbering) -> bool:
+    return signal.node != GROUND and bool(numbering.first[signal.node] < GROUND)
+
+
+class _Expression:
+    """`input - expression = 0` in symbols: readings of other elements are inlined with symbols of their own."""
+
+    def __init__(self, bound: Bound, numbering: Numbering, home: Mapping[int, tuple[Batch, int]]):
+        self.bound, self.numbering, self.home = bound, numbering, home
         self.apart: set[Key] = set()
         self.symbols = Symbols()
         self.refs: list[tuple[int, Key]] = []
         self.lent_constants: list[tuple[int, Key]] = []
         self.kinematic: dict[Key, bool] = {}
         self.differentiated: list[Any] = []
-        self.parameters: list[tuple[int, str]] = []
         result = shape_value(bound.shape, self.symbols, self._signal, bound.quantity, bound.sizes)
         own = [self.symbols.at(("own", i), 0) for i in range(scalar_count(bound.sizes))]
         residuals = tuple(u - e for u, e in zip(own, map(ca.SX, flatten(result.value))))
-        rows = tuple(("own", i) for i in range(len(own)))
-        names = tuple("" for _ in own)
-        self.form = Form(
-            f"{bound.quantity.name} = ...",
-            self.symbols,
-            rows,
-            residuals,
-            tuple(self.differentiated),
-            {},
-            ca.SX(0),
-            ca.SX(0),
-            ca.SX(0),
-            names,
-            (None,) * len(own),
-        )
-        self.kinematic.update({row: False for row in rows})
+        zeros = ca.SX(0), ca.SX(0), ca.SX(0)
+        self.expressions = Expressions(self.symbols, residuals, tuple(self.differentiated), {}, *zeros)
+
+    @property
+    def lent(self) -> Lent:
+        """What it reads, as data."""
+        parameters = tuple((name, len(scalars)) for name, scalars in self.symbols.parameters.items())
+        return Lent(
+            tuple(self.symbols.gathered), parameters, len(self.differentiated), tuple(self.refs),
+            tuple(self.lent_constants), tuple(self.kinematic.items()), tuple(sorted(self.apart)),
+        )  # fmt: skip
 
     def _ref(self, j: int, key: Key, order: int, kinematic: bool, apart: bool = False) -> Any:
         if (j, key) not in self.refs:
@@ -88,19 +182,16 @@ class _ExpressionForm:
             return component_of(Typed(self._turned(j, signal), signal.dimension), signal)
         if isinstance(signal, NodeSignal):
             scalars = [
-                self._ref(j, ("node", c), signal.order, is_kinematic(signal.domain), self._follows(signal))
+                self._ref(j, ("node", c), signal.order, is_kinematic(signal.domain), _follows(signal, self.numbering))
                 for c in signal.components
             ]
             return component_of(Typed(shaped(scalars, signal.sizes), signal.dimension), signal)
         return self._reading(j, signal)
 
-    def _follows(self, signal: NodeSignal) -> bool:
-        return signal.node != GROUND and bool(self.numbering.first[signal.node] < GROUND)
-
     def _turned(self, j: int, signal: NodeSignal) -> tuple:
         """A rotation matrix or an angular velocity from the chart's coordinates."""
         psi, rate = (
-            [self._ref(j, ("node", c), order, True, self._follows(signal)) for c in signal.components]
+            [self._ref(j, ("node", c), order, True, _follows(signal, self.numbering)) for c in signal.components]
             for order in (0, 1)
         )
         if signal.role == "across":
@@ -147,46 +238,3 @@ class _ExpressionForm:
                 new.append(self.symbols.at(("differentiated", len(self.differentiated) - 1), 1))
         result = ca.substitute([scalars], [ca.vertcat(*old)], [ca.vertcat(*new)])[0] if old else scalars
         return component_of(Typed(shaped(ca.vertsplit(result), shape(typed.value)), typed.dimension), signal)
-
-    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
-        unknowns: dict[Key, Array] = {}
-        prescribed_inputs: dict[Key, Array] = {}
-        for r, (j, key) in enumerate(self.refs):
-            columns = [self._lent(bound.shape.signals[j], key, numbering) for bound in group]
-            target = prescribed_inputs if columns[0][0] == "prescribed" else unknowns
-            target["resting" if key[0] == "resting" else "ref", r] = np.array([number for _, number in columns])
-        starts = np.array([hidden[b.instance, b.quantity.name] for b in group])
-        for i in range(len(self.form.rows)):
-            unknowns["own", i] = starts + i
-        constants = {
-            (key[0], "lent", i): self._lent_constant(j, key, group, numbering)
-            for i, (j, key) in enumerate(self.lent_constants)
-        }
-        labels = [f"{self.network.instances[b.instance].name}.{b.quantity.name}" for b in group]
-        instances = tuple(self.network.instances[b.instance] for b in group)
-        return Batch(
-            FormKernels(self.form, self.kinematic, frozenset(self.apart)),
-            labels,
-            instances,
-            unknowns,
-            prescribed_inputs,
-            begins,
-            tuple(b.shape for b in group),
-            constants=constants,
-        )
-
-    def _lent_constant(self, j: int, key: Key, group: list[Bound], numbering: Numbering) -> tuple[Array, int]:
-        signals = [bound.shape.signals[j] for bound in group]
-        if isinstance(signals[0], NodeSignal):
-            frames = np.append(numbering.frame, GROUND)
-            return np.array([frames[s.node] for s in signals]), key[2]
-        found = [self.home[s.instance][0].constants[key][0][self.home[s.instance][1]] for s in signals]
-        return np.array(found), self.home[signals[0].instance][0].constants[key][1]
-
-    def _lent(self, signal: Any, key: Key, numbering: Numbering) -> tuple[str, int]:
-        if isinstance(signal, NodeSignal):
-            return "unknown", GROUND if signal.node == GROUND else int(numbering.first[signal.node] + key[1])
-        batch, position = self.home[signal.instance]
-        if key in batch.prescribed_inputs:
-            return "prescribed", int(batch.prescribed_inputs[key][position])
-        return "unknown", int(batch.unknowns[key][position])

@@ -8,8 +8,7 @@ import numpy as np
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.history import POINTS, HistoryBuffer
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import Delay
-from netsim.equations.kernels.kernel import make_kernel
+from netsim.equations.kernels.kernel import delay_kernel
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.system import System
 from netsim.network.network import GROUND, Instance
@@ -32,11 +31,9 @@ def history_of(system: System, parameters: Mapping[int, Array], uniforms: Array)
     length, before, unknown, prescribed = (np.zeros(0) for _ in range(4))
     problems: list[Problem] = []
     for batch in system.batches:
-        for k, delay in enumerate(batch.form.delays):
-            given = [(("length",), delay.by)] + ([] if delay.before is None else [(("before",), delay.before)])
-            values = evaluate(
-                make_kernel(batch.form.symbols, given).program, np.zeros((0, batch.n)), uniforms, parameters[id(batch)]
-            )
+        for k in range(len(batch.form.delayed)):
+            program = delay_kernel(batch.form, k).program
+            values = evaluate(program, np.zeros((0, batch.n)), uniforms, parameters[id(batch)])
             problems += [
                 _too_short(batch, int(i), values[0, i])
                 for i in np.flatnonzero(~((values[0] >= LEAST) & np.isfinite(values[0])))
@@ -69,17 +66,15 @@ def _too_short(batch: Batch, position: int, length: float) -> Problem:
     return Problem("E254", f"the delay of '{instance.name}' must be {wanted}, not {length:g} s", instance.span)
 
 
-def delays_in(system: System) -> list[tuple[Instance, Delay]]:
-    """Every delay with the instance in whose text it stands, in the order of `history_of`."""
-    return [
-        (instance, delay) for batch in system.batches for delay in batch.form.delays for instance in batch.instances
-    ]
+def delays_in(system: System) -> list[Instance]:
+    """The instance in whose text each delay stands, in the order of `history_of`."""
+    return [instance for batch in system.batches for _ in batch.form.delayed for instance in batch.instances]
 
 
 def check_step(system: System, buffer: Struct, step: float, stop: float) -> None:
     """Raises `InputError` where a given step is longer than a delay allows (E427), and where steps no longer than the
     delay are too many (E260)."""
-    for (instance, _), length in zip(delays_in(system), buffer.length):
+    for instance, length in zip(delays_in(system), buffer.length):
         what = f"a delay of {length:g} s takes {stop / length:.3g} steps"
         check_limit("steps", stop / length, what, instance.span)
         if step > WITHIN * length:
@@ -93,6 +88,6 @@ def check_step(system: System, buffer: Struct, step: float, stop: float) -> None
 
 def refuse_delays(system: System, analysis: str, why: str) -> None:
     """Raises `InputError` (E428) at the first delay of a network, for an analysis without delays."""
-    for instance, _ in delays_in(system):
+    for instance in delays_in(system):
         message = f"{analysis} does not support delays, and '{instance.name}' has one: {why}"
         raise InputError(Problem("E428", message, instance.span, hint=HINT))

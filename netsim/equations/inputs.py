@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from netsim.equations.batches import form_of
-from netsim.equations.forms.form import UNIFORM, Symbols
+from netsim.equations.forms.symbols import UNIFORM, Symbols
 from netsim.library.component import SECOND, WORLD, dimension, scalar_count, sizes_of
 from netsim.network.bindings import Shape, TableCall, lift, symbolic_scope
 from netsim.network.expansion import build_network
@@ -87,7 +87,7 @@ def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
         return None
     if isinstance(found, NodeSignal):
         return found.dimension
-    return form_of(other.instances[found.instance]).form.readings[found.reading].dimension if found else None
+    return form_of(other.instances[found.instance]).form.readable[found.reading].dimension if found else None
 
 
 @lru_cache(maxsize=32)
@@ -95,6 +95,22 @@ def _other_network(path: str, changed: float) -> Network:
     """The network of another netlist, as it is in its file since `changed`."""
     text = Path(path).read_text(encoding="utf-8")
     return build_network(parse(text, path), None, text)
+
+
+def texts_of(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[str, ...]:
+    """All that a shape's value in symbols follows from besides its signals, as texts; raises `InputError` for tables
+    that cannot be read."""
+    leaves = [(leaf.dimension, leaf.sizes, is_bare(leaf.expr)) for leaf in shape.leaves]
+    inner = [texts_of(t.argument, None, ()) if t.argument else None for t in shape.tables]
+    tables = [(t.run and t.dimension, None if t.run else _columns(t)) for t in shape.tables]
+    wanted = quantity and dimension(quantity.unit), sizes
+    return repr(shape.expr), repr(leaves), repr(inner), repr(tables), repr(wanted)
+
+
+def _columns(call: TableCall) -> tuple[Dimension, Dimension]:
+    """The dimensions of a table's columns."""
+    column = read_column(Path(call.file), call.column, call.call.span)
+    return column.dimension, column.argument_dimension
 
 
 def shape_value(

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from netsim.core.problem import KINEMATIC_ORDERS, PRESCRIBED_ORDERS, VALUE_ORDERS
-from netsim.equations.forms.form import UNIFORMS
+from netsim.equations.forms.symbols import UNIFORMS
 from netsim.network.network import GROUND
 
 FOLLOWING = -(1 << 40)

@@ -16,7 +16,7 @@ from netsim.core.compiled.call import ROW_LENGTH, table_row
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import LEAST, Tables
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import UNIFORMS
+from netsim.equations.forms.symbols import UNIFORMS
 from netsim.equations.history import history_of
 from netsim.equations.kernels.addresses import addresses
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
@@ -210,7 +210,7 @@ def _place_nodes(system: System, parameters: Mapping[int, Array], g: Array) -> N
             if not np.isfinite(values).all():
                 lost = batch.instances[int(np.argmin(np.isfinite(values).all(axis=0)))]
                 raise InputError(Problem("E234", f"the place that '{lost.name}' gives is not finite", lost.span))
-            unknowns = np.array([batch.unknowns["node", t, c] for (_, t, c), _ in batch.form.places])
+            unknowns = np.array([batch.unknowns["node", t, c] for _, t, c in batch.form.places])
             placed.append((batch, unknowns, values))
     for standing in (False, True):
         for batch, unknowns, values in placed:

@@ -22,8 +22,7 @@ def parameters_of(batch: Batch, values: Values) -> Array:
     value."""
     if isinstance(batch, Indeterminacy):
         return batch.coefficients
-    rows = batch.form.symbols.parameters
-    result = np.zeros((sum(len(s) for s in rows.values()), batch.n))
+    result = np.zeros((sum(batch.form.parameters.values()), batch.n))
     problems: list[Problem] = []
     for k, instance in enumerate(batch.instances if not batch.shapes else ()):
         try:
@@ -39,7 +38,7 @@ def instance_parameters(form: Form, instance: Instance, values: Values) -> list[
     """One instance's parameters in the form's order, `live` flags included."""
     given = values.parameters(instance)
     found: list[float] = []
-    for name in form.symbols.parameters:
+    for name in form.parameters:
         if name.startswith("live "):
             found.append(float(instance.nodes[int(name[5:])] != GROUND))
         else:
@@ -54,7 +53,7 @@ def _expression_parameters(batch: Batch, values: Values) -> Array:
         numbers = leaf_values(shape, values)
         lent: dict[int, Mapping[str, list[float]]] = {}
         column: list[float] = []
-        for name in batch.form.symbols.parameters:
+        for name in batch.form.parameters:
             if name == "numbers":
                 column += numbers
                 continue
@@ -70,4 +69,4 @@ def _expression_parameters(batch: Batch, values: Values) -> Array:
 def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
     form = form_of(instance).form
     flat = iter(instance_parameters(form, instance, values))
-    return {name: list(islice(flat, len(scalars))) for name, scalars in form.symbols.parameters.items()}
+    return {name: list(islice(flat, count)) for name, count in form.parameters.items()}

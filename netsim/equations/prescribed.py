@@ -1,15 +1,16 @@
 """Functions of time: inputs whose bound expression reads no signal, gathered by shape, with their derivatives."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import casadi as ca
 import numpy as np
 
 from netsim.core.problem import PRESCRIBED_ORDERS
-from netsim.equations.forms.form import Key, Symbols
-from netsim.equations.inputs import Bound, shape_value
-from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.equations.forms.facts import facts_of
+from netsim.equations.forms.symbols import Key, Symbols
+from netsim.equations.inputs import Bound, shape_value, texts_of
+from netsim.equations.kernels.kernel import Kernel, known_kernel, make_kernel
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import scalar_count
 from netsim.network.bindings import Shape, TableCall, leaf_values, smoothness
 from netsim.network.network import Instance, Network
@@ -27,7 +28,7 @@ class Prescribed:
     their parameters."""
 
     kernel: Kernel
-    symbols: Symbols
+    parameters: Mapping[str, int]
     shapes: tuple[Shape, ...]
     numbers: Array
     tables: dict[Key, Array]
@@ -64,12 +65,12 @@ def prescribed_inputs_of(
             tables["table", t] = table + np.arange(n)
             table += n
             calls += [(int(tables["table", t][k]), shape.tables[t]) for k, shape in enumerate(shapes)]
-            kernel, symbols_ = _prescribed_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
+            kernel, parameters = _prescribed_kernel(_time_shape() if arguments[0] is None else arguments[0], None, ())
             argument_shapes = tuple(_time_shape() if a is None else a for a in arguments)
             prescribed_inputs.append(
                 Prescribed(
                     kernel,
-                    symbols_,
+                    parameters,
                     argument_shapes,
                     (number + np.arange(n))[None, :],
                     {},
@@ -79,11 +80,11 @@ def prescribed_inputs_of(
                 )
             )
             number += n
-        kernel, symbols_ = _prescribed_kernel(shapes[0], group[0].quantity, group[0].sizes)
+        kernel, parameters = _prescribed_kernel(shapes[0], group[0].quantity, group[0].sizes)
         size = scalar_count(group[0].sizes)
         numbers = number + np.arange(size * n).reshape(n, size).T
         number += size * n
-        prescribed_inputs.append(Prescribed(kernel, symbols_, shapes, numbers, tables, (), 1, owners))
+        prescribed_inputs.append(Prescribed(kernel, parameters, shapes, numbers, tables, (), 1, owners))
         driven.update({(b.instance, b.quantity.name): int(numbers[0, k]) for k, b in enumerate(group)})
     return prescribed_inputs, driven
 
@@ -92,16 +93,25 @@ def _time_shape() -> Shape:
     return Shape(Name((Part("time"),)), ())
 
 
-def _prescribed_kernel(shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]) -> tuple[Kernel, Symbols]:
-    """Value and three derivatives of a function of time: outputs ('prescribed', component, order)."""
-    symbols_ = Symbols()
-    result = shape_value(shape, symbols_, lambda j: Typed(0.0), quantity, sizes)
-    scalars = ca.vertcat(*map(ca.SX, flatten(result.value)))
-    outputs = []
-    for order in range(PRESCRIBED_ORDERS):
-        outputs += [(("prescribed", c, order), s) for c, s in enumerate(ca.vertsplit(scalars))]
-        scalars = symbols_.rate(scalars) if order + 1 < PRESCRIBED_ORDERS else scalars
-    return make_kernel(symbols_, outputs), symbols_
+def _prescribed_kernel(
+    shape: Shape, quantity: Quantity | None, sizes: tuple[int, ...]
+) -> tuple[Kernel, Mapping[str, int]]:
+    """Value and three derivatives of a function of time: outputs ('prescribed', component, order); and its
+    parameters."""
+
+    def make() -> Kernel:
+        symbols = Symbols()
+        result = shape_value(shape, symbols, lambda j: Typed(0.0), quantity, sizes)
+        scalars = ca.vertcat(*map(ca.SX, flatten(result.value)))
+        outputs = []
+        for order in range(PRESCRIBED_ORDERS):
+            outputs += [(("prescribed", c, order), s) for c, s in enumerate(ca.vertsplit(scalars))]
+            scalars = symbols.rate(scalars) if order + 1 < PRESCRIBED_ORDERS else scalars
+        return make_kernel(symbols, outputs)
+
+    total = sum(scalar_count(leaf.sizes) for leaf in shape.leaves)
+    facts = facts_of("a function of time", *texts_of(shape, quantity, sizes))
+    return known_kernel(facts, ("prescribed",), make), {"numbers": total} if total else {}
 
 
 def prescribed_parameters(prescribed: Prescribed, values: Values) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.equations.batches import Batch, Indeterminacy, changing, delays_of, pins
 from netsim.equations.elements import batches_of
-from netsim.equations.forms.form import Key
+from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.layout import Layout
 from netsim.equations.numbering import Numbering, number_unknowns

@@ -69,10 +69,10 @@ def attachments(machine: Machine) -> Iterator[tuple[Batch, str, Array]]:
     batch and name."""
     for batch in machine.system.batches:
         first = 0
-        for name, symbols in batch.form.symbols.parameters.items():
-            if name in ("at", "at1", "at2") and len(symbols) in (2, 3) and batch.instances:
-                yield batch, name, machine.parameters[id(batch)][first : first + len(symbols)].T
-            first += len(symbols)
+        for name, count in batch.form.parameters.items():
+            if name in ("at", "at1", "at2") and count in (2, 3) and batch.instances:
+                yield batch, name, machine.parameters[id(batch)][first : first + count].T
+            first += count
 
 
 class OpenJoint(NamedTuple):

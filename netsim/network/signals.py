@@ -145,7 +145,7 @@ def _of_its_node(instance: Instance, asked: str, network: Network) -> str:
 
 def _reading(name: Name, used: int, number: int, network: Network, form_of: Callable) -> Reading:
     instance = network.instances[number]
-    readings: Mapping[str, Any] = form_of(instance).form.readings
+    readings: Mapping[str, Any] = form_of(instance).form.readable
     for length in (2, 1):
         reading = ".".join(p.text for p in name.parts[used : used + length])
         if len(name.parts) >= used + length and reading in readings:

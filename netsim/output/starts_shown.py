@@ -4,11 +4,12 @@ change."""
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import CONSTANT, Form
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import CONSTANT
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.starts.rows import StartRow, Turn

@@ -3,11 +3,12 @@ lose nothing."""
 
 from collections.abc import Container, Iterable
 
-import casadi as ca
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import CONSTANT
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import CONSTANT, Key
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 from netsim.results.samples import Signal
 from netsim.results.selection import Entry, Finder, Selection
@@ -25,10 +26,17 @@ def own_unknowns(machine: Machine, signals: Iterable[Name]) -> list[int]:
 def _own_unknown(entry: Entry) -> int | None:
     if entry.batch is None:
         return None
-    scalar = ca.SX(flatten(entry.batch.form.readings[entry.reading[0]].value)[entry.reading[1]])
-    gathered = entry.batch.form.symbols.gathered.items()
+    form, (name, index, _) = entry.batch.form, entry.reading
+    key = form.facts.recall(("unknown", name, index), lambda: _unknown(form, name, index))
+    return int(entry.batch.columns(key)[entry.position]) if key else None
+
+
+def _unknown(form: Form, name: str, index: int) -> Key:
+    """The own unknown that a scalar of a reading is; empty where it is none."""
+    scalar = ca.SX(flatten(form.readings[name].value)[index])
+    gathered = form.symbols.gathered.items()
     keys = [key for (key, order), symbol in gathered if key[0] == "own" and order == 0 and ca.is_equal(scalar, symbol)]
-    return int(entry.batch.columns(keys[0])[entry.position]) if keys else None
+    return keys[0] if keys else ()
 
 
 def add_rates(
@@ -70,9 +78,12 @@ def _rate_entries(machine: Machine, entry: Entry, solved: Container[int]) -> lis
 def _has_exact_rates(batch: Batch, reading: str) -> bool:
     """Whether the reading depends on positions, parameters and time alone."""
     form = batch.form
+    read = form.facts.recall(("reads", reading), lambda: _reads(form, reading))
+    return all(key[0] in CONSTANT or (batch.kernels.kinematic.get(key, False) and order == 0) for key, order in read)
+
+
+def _reads(form: Form, reading: str) -> tuple[tuple[Key, int], ...]:
+    """(key, order) of the symbols that a reading depends on."""
     scalars = [ca.SX(s) for s in flatten(form.readings[reading].value)]
-    return all(
-        key[0] in CONSTANT or (batch.kernels.kinematic.get(key, False) and order == 0)
-        for (key, order), symbol in form.symbols.gathered.items()
-        if any(ca.depends_on(s, symbol) for s in scalars)
-    )
+    gathered = form.symbols.gathered.items()
+    return tuple(at for at, symbol in gathered if any(ca.depends_on(s, symbol) for s in scalars))

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netsim.equations.batches import Batch, form_of
+from netsim.equations.forms.form import Readable
 from netsim.equations.kernels.kernel import reading_kernel
 from netsim.equations.layout import Layout
 from netsim.equations.machine import Call as KernelCall
@@ -20,8 +21,7 @@ from netsim.results.samples import Signal, Trace
 from netsim.results.series import computed, series_scope, unit_of
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.sizes import shape
-from netsim.text.expressions.typed import Scope, Typed
+from netsim.text.expressions.typed import Scope
 from netsim.text.syntax import Call, Expr, Name, Part
 from netsim.text.units import NO_DIMENSION, Dimension
 
@@ -101,7 +101,7 @@ class Finder:
             hint = nearest(path, known) or nearest(texts[0], known)
             raise InputError(Problem("E206", f"nothing is called '{path}' here", name.span, hint=hint))
         whole = self.node(found) if isinstance(found, NodeSignal) else self.reading(found)
-        sizes = found.sizes if isinstance(found, NodeSignal) else shape(self._reads(found).value)
+        sizes = found.sizes if isinstance(found, NodeSignal) else self._reads(found).sizes
         return [whole[i] for i in picked(found, sizes)]
 
     def node(self, signal: NodeSignal) -> list[tuple[Entry, Dimension]]:
@@ -122,17 +122,17 @@ class Finder:
             found.append((Entry(Signal(base + suffix, unit_of(signal.dimension)), slot), signal.dimension))
         return found
 
-    def _reads(self, signal: Reading) -> Typed:
+    def _reads(self, signal: Reading) -> Readable:
         instance = self.network.instances[signal.instance]
-        return self.system.home[instance.name][0].form.readings[signal.reading]
+        return self.system.home[instance.name][0].form.readable[signal.reading]
 
     def reading(self, signal: Reading) -> list[tuple[Entry, Dimension]]:
         instance = self.network.instances[signal.instance]
         batch, position = self.system.home[instance.name]
-        typed = self._reads(signal)
+        asked = self._reads(signal)
         doc = next((o.doc for o in instance.component.definition.outputs if o.name == signal.reading), "")
-        dimension_ = typed.dimension or NO_DIMENSION
-        names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(shape(typed.value))]
+        dimension_ = asked.dimension or NO_DIMENSION
+        names = [f"{instance.name}.{signal.reading}{suffix}" for suffix in suffixes(asked.sizes)]
         unit, own = unit_of(dimension_), signal.reading
         return [
             (Entry(Signal(name, unit, doc), -1, batch, position, (own, i, 0)), dimension_)
@@ -146,7 +146,7 @@ class Finder:
             domain = self.network.nodes[self.nodes[path]].domain
             names = [()] if domain.name == "signal" else [(Part(q),) for q in node_quantities(domain)]
         elif path in self.instances:
-            readings = self.system.home[path][0].form.readings
+            readings = self.system.home[path][0].form.readable
             names = [(Part(r),) for r in readings if "." not in r and " " not in r]  # nor rates that tables asked for
         else:
             inner = [

@@ -108,7 +108,7 @@ def all_equation_numbers(system: System, batch: Batch) -> Array:
     """The same of all rows, (rows, n), found once."""
     kept = vars(batch).setdefault("numbers", {})
     if system.n not in kept:
-        rows = len(batch.form.rows) + len(batch.form.differentiated)
+        rows = len(batch.form.rows) + batch.n_differentiated
         kept[system.n] = np.array([equation_numbers(system, batch, r) for r in range(rows)], np.int64)
     return kept[system.n].reshape(-1, batch.n)
 

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import scipy.sparse as sp
 
 from netsim.equations.batches import Batch, FormKernels
-from netsim.equations.forms.form import UNIFORM, Key, step_residuals
-from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.forms.facts import tuples
+from netsim.equations.forms.form import Form, step_residuals
+from netsim.equations.forms.symbols import UNIFORM, UNIFORMS, Key
+from netsim.equations.kernels.lowering import forward_jacobian, lower
+from netsim.equations.kernels.program import Program, packed, unpacked
+from netsim.equations.kernels.reference import evaluate as evaluate_program
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.system import System
 from netsim.text.errors import InputError
 from netsim.text.expressions.sizes import flatten
@@ -28,17 +32,17 @@ Array = np.ndarray
 TRIES = 24
 FAINT, DIM, BRIGHT, GLARING = 1e-10, 1e-6, 1e4, 1e8
 SPREAD = 0.4
-PAST = [name for name in UNIFORM if name != "alpha"].index("past")
+ALPHA, PAST = UNIFORMS.index("alpha"), UNIFORMS.index("past")
 
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """A form's derivatives: entries (row, key, order), which of them contain alpha, and a function of all symbols
-    (alpha last) for their values."""
+    """A form's derivatives: entries (row, key, order), which of them contain alpha, and a program of all symbols for
+    their values."""
 
     entries: tuple[tuple[int, Key, int], ...]
     rates: Array
-    function: Any
+    program: Program
     signed: int
     parameters: tuple[tuple[str, int], ...]
 
@@ -47,21 +51,27 @@ class Linearisation:
 def linearisation(kernels: FormKernels) -> Linearisation:
     """Derivatives of a form's rows by everything it gathers; differentiated quantities enter as alpha*q."""
     form = kernels.form
+    entries, rates, program = form.facts.recall(
+        ("linearisation",),
+        lambda: _linearised(form),
+        lambda found: (*found[:2], packed(found[2])),
+        lambda data: (tuples(data[0]), data[1], unpacked(data[2])),
+    )
+    return Linearisation(entries, np.array(rates, bool), program, program.n_gather, tuple(form.parameters.items()))
+
+
+def _linearised(form: Form) -> tuple[tuple[tuple[int, Key, int], ...], list[bool], Program]:
     residuals = ca.vertcat(*step_residuals(form)[0])
     gathered = dict(form.symbols.gathered)
     keys = [key for key in gathered if key[0][0] != "differentiated"]
     jacobian = forward_jacobian(residuals, ca.vertcat(*(gathered[k] for k in keys)))
     rows, columns = jacobian.sparsity().get_triplet()
-    parameters = tuple((name, len(scalars)) for name, scalars in form.symbols.parameters.items())
-    inputs = [*gathered.values(), *(s for scalars in form.symbols.parameters.values() for s in scalars)]
-    others = [symbol for name, symbol in UNIFORM.items() if name != "alpha"]
+    parameters = [s for scalars in form.symbols.parameters.values() for s in scalars]
     entries = tuple((r, *keys[c]) for r, c in zip(rows, columns))
     values = ca.reshape(jacobian.nz[:], -1, 1) if entries else ca.SX(0, 1)
-    rates = np.array(
-        [ca.depends_on(value, UNIFORM["alpha"]) for value in ca.vertsplit(values)] if entries else [], dtype=bool
-    )
-    function = ca.Function("linearised", [ca.vertcat(*inputs, *others, UNIFORM["alpha"])], [values])
-    return Linearisation(entries, rates, function, len(gathered), parameters)
+    rates = [bool(ca.depends_on(value, UNIFORM["alpha"])) for value in ca.vertsplit(values)] if entries else []
+    columns_of = ca.vertcat(*gathered.values()), ca.vertcat(*UNIFORM.values()), ca.vertcat(*parameters)
+    return entries, rates, lower(*columns_of, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +133,8 @@ def _draw(batch: Batch, form: Linearisation, rng: np.random.Generator, scaled: b
             if name.startswith("live ")
             else _parameter(declared.get(name), (size, batch.n), rng, scaled)
         )
-    blocks += [_scatter(rng, (len(UNIFORM) - 1, batch.n)), np.ones((1, batch.n))]
-    return np.vstack(blocks)
+    uniforms = np.insert(_scatter(rng, (len(UNIFORMS) - 1, batch.n)), ALPHA, 1.0, axis=0)
+    return np.vstack([*blocks, uniforms])
 
 
 def _parameter(declared: Param | None, size: tuple[int, int], rng: np.random.Generator, scaled: bool) -> Array:
@@ -153,7 +163,8 @@ def _no_name(name: Any) -> Any:
 
 
 def _values(form: Linearisation, arguments: Array) -> Array:
-    return np.array(form.function(arguments)).reshape(len(form.entries), arguments.shape[1])
+    gathered, parameters, uniforms = np.split(arguments, [form.signed, len(arguments) - len(UNIFORMS)])
+    return evaluate_program(form.program, gathered, uniforms, parameters)
 
 
 # -------------------------------------------------------------------------------------------- the matrices
@@ -171,9 +182,10 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
     for batch, arguments, stand_ins in zip(system.batches, point.arguments, point.stand_ins):
         form = linearisation(batch.kernels)
         arguments = arguments.copy()
-        arguments[-1] = s if alpha is None else alpha(batch)
-        arguments[PAST - len(UNIFORM)] = 1.0 if alpha is None else 0.0
-        resting = form.rates[:, None] & (arguments[-1] == 0)
+        uniforms = arguments[len(arguments) - len(UNIFORMS) :]
+        uniforms[ALPHA] = s if alpha is None else alpha(batch)
+        uniforms[PAST] = 1.0 if alpha is None else 0.0
+        resting = form.rates[:, None] & (uniforms[ALPHA] == 0)
         values = _moderate(
             np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates
         )

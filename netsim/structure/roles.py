@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.core.linear.graphs import connected, members
 from netsim.equations.batches import FormKernels, form_of
-from netsim.equations.forms.form import Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.system import System
 from netsim.library.component import Component, is_kinematic
 from netsim.network.network import GROUND, Network
@@ -56,10 +57,15 @@ def links(kernels: FormKernels, component: Component) -> tuple[Link, ...]:
     without branches."""
     if kernels not in _links:
         form = kernels.form
-        everything = {key for residual in form.residuals for key, _ in reads(form, residual)}
-        found = [_branch_link(form, component, name, everything) for name in component.branch_throughs]
-        _links[kernels] = (*found, *_terminal_links(component))
+        found = form.facts.recall(("branches",), lambda: _branches(form, component))
+        _links[kernels] = (*(Link(*each) for each in found), *_terminal_links(component))
     return _links[kernels]
+
+
+def _branches(form: Form, component: Component) -> list[tuple[str | None, str | None, str]]:
+    everything = {key for residual in form.residuals for key, _ in reads(form, residual)}
+    found = [_branch_link(form, component, name, everything) for name in component.branch_throughs]
+    return [(link.start, link.end, link.role) for link in found]
 
 
 def _branch_link(form: Form, component: Component, through: str, everything: set[Key]) -> Link:

@@ -65,7 +65,7 @@ def left(folder):
 
 BEFORE = {
     "reading": "netsim.network.reading._network_of",
-    "components": "netsim.equations.batches.build_form",
+    "components": "netsim.equations.batches.known_form",
     "start": "netsim.analyses.begun.begun",
     "writing": "netsim.formats.csv.rows_of",
     "between writing and renaming": "os.replace",

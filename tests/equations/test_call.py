@@ -11,8 +11,8 @@ import pytest
 
 from netsim.core.compiled.call import run_table, table_row
 from netsim.core.compiled.function import compiled
+from netsim.equations.kernels.lowering import lower
 from netsim.equations.kernels.native import compile
-from netsim.equations.kernels.program import lower
 from netsim.equations.kernels.reference import run_reference
 
 

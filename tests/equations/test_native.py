@@ -6,8 +6,9 @@ import casadi
 import numpy as np
 import pytest
 
+from netsim.equations.kernels.lowering import forward_jacobian, lower
 from netsim.equations.kernels.native import compile, module_text, run_native
-from netsim.equations.kernels.program import BINARY, UNARY, Instruction, Program, forward_jacobian, lower
+from netsim.equations.kernels.program import BINARY, UNARY, Instruction, Program
 from netsim.equations.kernels.reference import evaluate, run_reference
 
 EXACT = [

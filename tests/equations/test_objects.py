@@ -11,8 +11,8 @@ import pytest
 import netsim
 from netsim.core.compiled import store
 from netsim.core.compiled.linking import LEVELS, level_of_host
+from netsim.equations.kernels.lowering import lower
 from netsim.equations.kernels.native import compile, file_of, run_native
-from netsim.equations.kernels.program import lower
 
 
 @pytest.fixture

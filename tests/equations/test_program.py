@@ -4,7 +4,8 @@ import casadi
 import numpy as np
 import pytest
 
-from netsim.equations.kernels.program import Instruction, Program, forward_jacobian, lower, restricted
+from netsim.equations.kernels.lowering import forward_jacobian, lower
+from netsim.equations.kernels.program import Instruction, Program, restricted
 from netsim.equations.kernels.reference import evaluate
 
 x, y = casadi.SX.sym("x"), casadi.SX.sym("y")

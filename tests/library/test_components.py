@@ -9,7 +9,7 @@ import pytest
 
 from netsim.equations.batches import FormKernels
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM, UNIFORMS
 from netsim.equations.kernels.kernel import derivative_kernel, energy_kernel, reading_kernel
 from netsim.equations.kernels.native import compile, run_native
 from netsim.equations.kernels.reference import OPERATIONS, run_reference
@@ -301,7 +301,7 @@ def test_power_account(name):
         assert abs(balance) < 1e-8 * size, (balance, size, found)
         assert component.is_source or supplied == 0.0
         # friction in a mode drawn at random pushes; runs never see such a pair (test_events). What a delay takes in comes out later
-        assert dissipated >= -1e-8 * size or form.events.starts or form.delays
+        assert dissipated >= -1e-8 * size or form.events.names or form.delayed
         if len(watts) and component.is_source:
             assert abs(found[-1] - supplied) < 1e-8 * size
 

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import netsim
 from netsim.analyses.transient import transient
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import UNIFORM
+from netsim.equations.forms.symbols import UNIFORM
 from netsim.multibody.recursion.links import link_of
 from netsim.multibody.tree.algorithms.observers import kinetic_energy, potential_energy
 from netsim.multibody.tree.model import Body, Joint, build_tree

@@ -14,6 +14,7 @@ import pytest
 import netsim
 from netsim.core.compiled import linking, objects, store
 from netsim.core.compiled.function import compiled
+from netsim.equations.forms.facts import Facts
 from netsim.equations.kernels import addresses, native
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.text.grammar import grammar
@@ -108,7 +109,17 @@ def of_tables(folder):
     return grammar._lark_data()
 
 
-KINDS = {"core": (of_core, "code"), "kernels": (of_kernels, "code"), "trees": (of_trees, "parsed"), "tables": (of_tables, "grammar")}
+def of_facts(folder):
+    return Facts("facts-here").recall(("kernel", 1), lambda: ((1.5, float("-inf"), ("node", 0, 2)), None))
+
+
+KINDS = {
+    "core": (of_core, "code"),
+    "facts": (of_facts, "code"),
+    "kernels": (of_kernels, "code"),
+    "trees": (of_trees, "parsed"),
+    "tables": (of_tables, "grammar"),
+}
 TABLES = grammar._compile((PACKAGE / "text/grammar/netsim.lark").read_text(encoding="utf-8"))
 
 
@@ -270,7 +281,8 @@ def test_two_processes_that_compile_at_once_have_one_result(root):
     (first, said), (second, said_too) = (each.communicate() for each in both)
     assert first == second and len(first) > 100 and said == said_too == ""
     files = [path for path in root.rglob("*") if path.is_file()]
-    assert {path.parent.name for path in files} == {"code", "parsed", "grammar"} and all(unsealed(path.read_bytes()) is not None for path in files)
+    assert {path.parent.name for path in files} == {"code", "parsed", "grammar", "sources"}
+    assert all(unsealed(path.read_bytes()) is not None for path in files)
 
 
 def test_threads_that_write_one_entry_leave_a_whole_one(root):

@@ -146,7 +146,7 @@ def _coordinate(task: Task, actuator: Actuator) -> Name:
     found = [
         o.name
         for o in instance.component.definition.outputs
-        if dimension(o.unit) == unit and o.name in form_of(instance).form.readings
+        if dimension(o.unit) == unit and o.name in form_of(instance).form.readable
     ]
     if len(found) != 1:
         several = f"has several outputs in {format_dimension(unit)}: {', '.join(found)}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from netsim.equations.batches import form_of
-from netsim.equations.forms.form import Symbols
+from netsim.equations.forms.symbols import Symbols
 from netsim.equations.inputs import shape_value
 from netsim.library.component import Component, dimension, pick, scalar_count, sizes_of
 from netsim.network.bindings import lift

@@ -3,13 +3,13 @@ end."""
 
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled, constants_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Ends, Setting
+from netsim.equations.kernels.symbolic import ca
 
 Array = np.ndarray
 

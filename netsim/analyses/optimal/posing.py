@@ -27,7 +27,7 @@ from netsim.analyses.optimal.simulated import places_of, unknowns_of
 from netsim.analyses.optimal.units import own_units, scale_of
 from netsim.analyses.optimal.wishes import Wishes, watching, wishes_of
 from netsim.core.problem import TIME
-from netsim.equations.forms.form import UNIFORM
+from netsim.equations.forms.symbols import UNIFORM
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure

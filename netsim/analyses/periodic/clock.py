@@ -6,11 +6,13 @@ that nothing reads do not matter. Everything else stays.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from netsim.equations.forms.form import UNIFORM, Form
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import UNIFORM
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 
 Array = np.ndarray
@@ -44,26 +46,25 @@ def clock_of(machine: Machine) -> Clock:
 
 def _counts(form: Form) -> Iterator[int]:
     """Hidden counts of samples, and discretes that only they themselves read."""
-    events = form.events
-    for i, (name, following) in enumerate(zip(events.names, events.following)):
+    changes = form.expressions.changes
+    for i, (name, following) in enumerate(zip(form.events.names, changes.following)):
         before = _symbols(form, "before", i)
         if not name:
             if any(ca.depends_on(following, s) for s in before):
                 yield i
             continue
-        others = [*events.following[:i], *events.following[i + 1 :]]
-        others += [*(r.crossing for r in events.relations), *(w.fired for w in events.whens)]
-        others += [part for reset in events.resets for part in (reset.state, reset.target)]
+        others = [*changes.following[:i], *changes.following[i + 1 :]]
+        others += [*changes.crossings, *changes.fired, *changes.states, *changes.targets]
         read = ca.vertcat(ca.SX(0, 1), *form.residuals, *form.differentiated, *map(ca.SX, others))
         if not any(ca.depends_on(read, s) for s in (*before, *_symbols(form, "discrete", i))):
             yield i
 
 
 def _instants(form: Form) -> Iterator[int]:
-    for i, following in enumerate(form.events.following):
+    for i, following in enumerate(form.expressions.changes.following):
         if form.events.names[i] and ca.depends_on(following, UNIFORM["time"]):
             yield i
 
 
-def _symbols(form: Form, kind: str, i: int) -> list[ca.SX]:
+def _symbols(form: Form, kind: str, i: int) -> list[Any]:
     return [s for (key, _), s in form.symbols.gathered.items() if key[0] == kind and key[1] == i]

@@ -9,7 +9,8 @@ import casadi
 import numpy as np
 
 from netsim.analyses.sensitivity.tangents import column, symbols_of
-from netsim.equations.kernels.program import Program, forward_jacobian, lower, symbolic_outputs
+from netsim.equations.kernels.lowering import forward_jacobian, lower, symbolic_outputs
+from netsim.equations.kernels.program import Program
 from netsim.equations.machine import Call
 
 Array = np.ndarray

@@ -10,7 +10,8 @@ from functools import cache
 import casadi
 import numpy as np
 
-from netsim.equations.kernels.program import Program, jacobian_product, lower, symbolic_outputs
+from netsim.equations.kernels.lowering import jacobian_product, lower, symbolic_outputs
+from netsim.equations.kernels.program import Program
 from netsim.equations.machine import Call
 
 Array = np.ndarray

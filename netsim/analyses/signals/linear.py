@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
@@ -23,6 +22,7 @@ from netsim.analyses.signals.options import WHERE, Where, checked, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of, reduced, state_space
 from netsim.analyses.signals.response import response
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
 from netsim.equations.system import System
 from netsim.results.progress import Stopwatch

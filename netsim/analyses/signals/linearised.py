@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from scipy.sparse import csr_array
 
 from netsim.core.problem import PAST
 from netsim.core.states import sample
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import Key
+from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.kernel import reading_partials_kernel
 from netsim.equations.kernels.reference import evaluate
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import suffixes
 from netsim.equations.system import System

@@ -64,12 +64,20 @@ def made(name_of: Callable[[str], str], about: dict[str, Any], code_of: Callable
 def read(name: str) -> tuple[dict[str, Any], bytes] | None:
     """What is told about a code, and the code; None where there is none, or one that is damaged."""
     for folder in _folders():
-        body = _shared(folder / name) if folder in (BUILT, *_building) else cache.kept(folder / name)
+        body = _body(folder, name)
         if body is not None:
             head, _, packed = body.partition(b"\n")
             with suppress(ValueError, lzma.LZMAError):
                 return json.loads(head), lzma.decompress(packed, lzma.FORMAT_RAW, filters=_PACKED)
     return None
+
+
+def told(name: str) -> Iterator[dict[str, Any]]:
+    """What is told about a code in each of the folders that have one."""
+    for folder in _folders():
+        if (body := _body(folder, name)) is not None:
+            with suppress(ValueError):
+                yield json.loads(body.partition(b"\n")[0])
 
 
 def keep(name: str, about: dict[str, Any], code: bytes) -> bool:
@@ -79,6 +87,10 @@ def keep(name: str, about: dict[str, Any], code: bytes) -> bool:
     if _building:
         return cache.write_atomically(folder / name, cache.sealed(body))
     return folder != BUILT and cache.keep(folder / name, body)
+
+
+def _body(folder: Path, name: str) -> bytes | None:
+    return _shared(folder / name) if folder in (BUILT, *_building) else cache.kept(folder / name)
 
 
 def _shared(file: Path) -> bytes | None:

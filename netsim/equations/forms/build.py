@@ -4,12 +4,15 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
-import casadi as ca
+import numpy as np
 
 from netsim.equations.forms.events import events_of
-from netsim.equations.forms.form import Form, Key, live
+from netsim.equations.forms.facts import Facts
+from netsim.equations.forms.form import Expressions, Form, Readable, live
 from netsim.equations.forms.lagrange import says_rate
 from netsim.equations.forms.meanings import Meanings, numbered
+from netsim.equations.forms.symbols import Key, Symbols
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import (
     Component,
     Symbol,
@@ -19,13 +22,17 @@ from netsim.library.component import (
     resolve_name,
     scalar_count,
 )
-from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.sizes import flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Name, Part
 
 
 def build_form(
-    component: Component, counts: Mapping[str, int], exact: bool = False, signals: Collection[str] = ()
+    component: Component,
+    counts: Mapping[str, int],
+    exact: bool = False,
+    signals: Collection[str] = (),
+    facts: Facts | None = None,
 ) -> Form:
     """The form of a component for given counts; raises `InputError` for what only shapes can show.
 
@@ -33,13 +40,28 @@ def build_form(
     that turn too, and coordinates y of lagrange(y, ry) are positions, their rates ry the velocities. What stands under
     der() with an input that is one of `signals` (no function of time) is a differentiated quantity.
     """
-    return _Builder(component, counts, exact, signals).build()
+    return _Builder(component, counts, exact, signals).build(facts or Facts())
+
+
+def form_with(name: str, rows: tuple[Key, ...], e: Expressions, facts: Facts, **known: Any) -> Form:
+    """The form of these expressions: what is read and asked for is looked up in them, the rest is `known`."""
+    return Form(
+        name,
+        rows,
+        tuple(e.symbols.gathered),
+        {name: len(scalars) for name, scalars in e.symbols.parameters.items()},
+        len(e.differentiated),
+        {name: Readable(shape(typed.value), typed.dimension) for name, typed in e.readings.items()},
+        facts,
+        lambda: e,
+        **known,
+    )
 
 
 class _Builder(Meanings):
     """The parts of a form."""
 
-    def build(self) -> Form:
+    def build(self, facts: Facts) -> Form:
         rows: list[Key] = []
         residuals: list[Any] = []
         for t, terminal in enumerate(self.terminals):
@@ -51,13 +73,19 @@ class _Builder(Meanings):
         rows += self._row_keys()
         residuals += self._row_residuals()
         stored, supplied, dissipated = self._energy()
-        events = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
-        return Form(
-            self.component.definition.name, self.symbols, tuple(rows), tuple(map(ca.SX, residuals)),
-            tuple(self.differentiated), self._readings(),
-            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), self._own_names(), self._own_sizes()[0],
-            len(self.terminals), self._places(), events,
-            tuple(self.relative), self.moving, tuple(self.delays.found.values()), self._own_sizes()[1],
+        events, changes = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
+        places, delays = self._places(), tuple(self.delays.found.values())
+        expressions = Expressions(
+            self.symbols, tuple(map(ca.SX, residuals)), tuple(self.differentiated), self._readings(),
+            ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), tuple(place for _, place in places), changes, delays,
+        )  # fmt: skip
+        nominal, units = self._own_sizes()
+        return form_with(
+            self.component.definition.name, tuple(rows), expressions, facts,
+            own=self._own_names(), own_nominal=nominal, own_units=units, terminals=len(self.terminals),
+            places=tuple(key for key, _ in places), standing=_standing(self.symbols, bool(rows), places),
+            events=events, relative=tuple(self.relative), coordinates=self.moving,
+            delayed=tuple(delay.of for delay in delays),
         )  # fmt: skip
 
     def _places(self) -> tuple[tuple[Key, Any], ...]:
@@ -161,3 +189,9 @@ class _Builder(Meanings):
             self.symbols.parameter(live(t), 1)[0]
             * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
         )
+
+
+def _standing(symbols: Symbols, has_rows: bool, places: Collection[tuple[Key, Any]]) -> np.ndarray:
+    """For each of the places, whether the equations hold only if the node stands there."""
+    counted = {key[1] for key, _ in symbols.gathered if key[0] == "place"}
+    return np.array([has_rows and key[1] not in counted for key, _ in places], bool)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
-
-from netsim.equations.forms.form import UNIFORM, Delay, Key, Symbols
+from netsim.equations.forms.form import Delay
+from netsim.equations.forms.symbols import UNIFORM, Key, Symbols
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.checks import delayed_of
 from netsim.library.component import SECOND, plain_name
 from netsim.text.errors import InputError, Problem

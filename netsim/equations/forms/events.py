@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-import casadi as ca
-
-from netsim.equations.forms.form import CONSTANT, NO_EVENTS, UNIFORM, Events, Form, Happening, Relation, Reset, Symbols
+from netsim.equations.forms.form import NO_EVENTS, Changes, Events, Form, Happening, Relation, Reset
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Symbols
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.show import show_expression
@@ -29,15 +29,21 @@ _OPEN = "open"
 
 def events_of(
     component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope
-) -> Events:
-    """The events of a component whose continuous names mean what `scope` says; raises `InputError` for cycles and what
-    cannot jump."""
+) -> tuple[Events, Changes]:
+    """The events of a component whose continuous names mean what `scope` says, and their expressions; raises
+    `InputError` for cycles and what cannot jump."""
     d = component.definition
-    return _EventBuilder(component, table, discretes, symbols, scope).build() if d.discretes or d.whens else NO_EVENTS
+    if not d.discretes and not d.whens:
+        return NO_EVENTS, Changes()
+    return _EventBuilder(component, table, discretes, symbols, scope).build()
 
 
 def switching(form: Form) -> list[int]:
     """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
+    return form.facts.recall(("switching",), lambda: _switching(form), unpack=list)
+
+
+def _switching(form: Form) -> list[int]:
     gathered = form.symbols.gathered.items()
     moving = [s for (key, _), s in gathered if key[0] not in CONSTANT]
     equations = [*form.residuals, *form.differentiated]
@@ -64,34 +70,44 @@ class _EventBuilder:
         self.hidden_starts: list[float] = []
         self.hidden_following: list[Any] = []
         self.relations: dict[Any, Relation] = {}
+        self.crossings: dict[Any, tuple[Any, Any]] = {}
         self.new: dict[str, Typed | None] = {}
         self.fired: list[Any] = [None] * len(component.definition.whens)
         self.memories = [self._hide(0.0) for _ in component.definition.whens]
         self.acting: int | None = None
         self.known: dict[tuple[int, str], Typed] = {}
 
-    def build(self) -> Events:
+    def build(self) -> tuple[Events, Changes]:
         whens = self.component.definition.whens
         names = [f"{name}{i}" for name in self.discretes for i in _numbered(self.table[name])]
         following = [
             ca.SX(s) for name in self.discretes for s in flatten(self._new(name, self.table[name].of.span).value)
         ]
-        happenings = tuple(
-            Happening(show_expression(w.condition), w.condition.span, self._fired(j)) for j, w in enumerate(whens)
-        )
-        resets = tuple(
-            reset
+        fired = tuple(self._fired(j) for j in range(len(whens)))
+        resets = [
+            each
             for j, when in enumerate(whens)
             for action in when.actions
             if action.reinit
-            for reset in self._resets(j, action)
-        )
+            for each in self._resets(j, action)
+        ]
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
-        return Events(
-            (*names, *("" for _ in self.hidden_starts)), len(self.hidden_starts), (*starts, *map(ca.SX,
-            self.hidden_starts)),
-            (*following, *self.hidden_following), tuple(self.relations.values()), happenings, resets,
-        )  # fmt: skip
+        events = Events(
+            (*names, *("" for _ in self.hidden_starts)),
+            len(self.hidden_starts),
+            tuple(self.relations.values()),
+            tuple(Happening(show_expression(when.condition), when.condition.span) for when in whens),
+            tuple(Reset(number, *said) for number, (said, _, _) in enumerate(resets)),
+        )
+        return events, Changes(
+            (*starts, *map(ca.SX, self.hidden_starts)),
+            (*following, *self.hidden_following),
+            tuple(self.crossings[key][0] for key in self.relations),
+            tuple(self.crossings[key][1] for key in self.relations),
+            fired,
+            tuple(state for _, state, _ in resets),
+            tuple(target for _, _, target in resets),
+        )
 
     def _start(self, name: str) -> Typed:
         symbol = self.table[name]
@@ -222,9 +238,8 @@ class _EventBuilder:
             message = f"'{expr.op}' cannot compare continuous quantities"
             raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
-        return self._listed(
-            expr, Relation(show_expression(expr), expr.span, crossing, scale, expr.op in ("<", ">"), not moves)
-        )
+        relation = Relation(show_expression(expr), expr.span, expr.op in ("<", ">"), not moves)
+        return self._listed(expr, relation, crossing, scale)
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:
         """Whether an expression reads what is continuous, and whether it reads the time."""
@@ -246,19 +261,12 @@ class _EventBuilder:
         if key not in self.relations:
             k = self._hide(0.0)
             done = self.symbols.at(("before", k), 0)
-            relation = Relation(
-                show_expression(call),
-                call.span,
-                first + done * period - UNIFORM["time"],
-                UNIFORM["time"],
-                False,
-                True,
-                True,
-            )
             relation_value = self.symbols.at(("relation_value", len(self.relations)), 0)
-            self.relations[key] = relation
+            relation = Relation(show_expression(call), call.span, False, True, True)
+            listed = self._listed(key, relation, first + done * period - UNIFORM["time"], UNIFORM["time"])
             self.hidden_following[k - self.named] = done + relation_value
-        return self._listed(key, self.relations[key])
+            return listed
+        return self._listed(key, self.relations[key], *self.crossings[key])
 
     def _hide(self, start: float) -> int:
         """A hidden discrete: its number."""
@@ -266,8 +274,9 @@ class _EventBuilder:
         self.hidden_following.append(None)
         return self.named + len(self.hidden_starts) - 1
 
-    def _listed(self, key: Expr, relation: Relation) -> Expr:
+    def _listed(self, key: Expr, relation: Relation, crossing: Any, scale: Any) -> Expr:
         self.relations.setdefault(key, relation)
+        self.crossings.setdefault(key, (crossing, scale))
         return Call(_FROZEN, (Number(float(list(self.relations).index(key))),), span=relation.span)
 
     def _frozen_relation(self, call: Call, scope: Scope) -> Typed:
@@ -293,14 +302,14 @@ class _EventBuilder:
             self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
         return self.fired[j]
 
-    def _resets(self, j: int, action: Action) -> list[Reset]:
+    def _resets(self, j: int, action: Action) -> list[tuple[tuple[int, str, Span], Any, Any]]:
         state = evaluate(action.target, self.frozen)
         target = quantity_of(self._with_frozen_relations(action.value), self.scope, state.dimension or NO_DIMENSION)
         if shape(state.value) != shape(target.value):
             raise InputError(Problem("E204", "the two sides have different sizes", action.span))
         text = f"reinit {show_expression(action.target)}"
         pairs = zip(flatten(state.value), flatten(target.value))
-        return [Reset(j, text, action.span, ca.SX(s), ca.SX(t)) for s, t in pairs]
+        return [((j, text, action.span), ca.SX(s), ca.SX(t)) for s, t in pairs]
 
 
 def _name(text: str, span: Span) -> Name:

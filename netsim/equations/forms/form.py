@@ -1,89 +1,41 @@
-"""The symbolic form of a component type: its residual rows, differentiated quantities, outputs and energy in CasADi
-symbols.
+"""A component type for given counts, as systems use it: its rows, what it reads, and its expressions.
 
-A form is built once per type and counts, and knows nothing of instances. Its scalar symbols are addressed by keys:
+A form is made once per type and counts, and knows nothing of instances. What a run asks of it is data: names, keys,
+sizes, and what was found of its expressions once and is kept on disk (netsim.equations.forms.facts). The expressions
+themselves, residuals, differentiated quantities, readings and energies in CasADi's symbols
+(netsim.equations.forms.symbols), are built when somebody needs one.
 
-    ("node", t, c)   component c of the across of terminal t            ("own", i)    unknown i of the component itself
-    ("input", i)     scalar i of its inputs                             ("differentiated", k) quantity k that stands
-    under der() ("ref", r)       something another element owns (bound expressions only)
-    ("discrete", i)  scalar i of what changes at events alone     ("before", i)   the same before the event
-    ("relation_value", k)   the value of relation k while it is frozen: constants too
-    ("delayed", k)   what `delayed(...)` number k remembers, a function of time like an input     ("resting", k)   what
-    it is of, where all rests ("chart", t, k)  entry k of terminal t's rotation at the beginning of the step
-    ("place", t, c)  its reference position: both constants
-
-each at an order: the number of time derivatives taken. Order 0 of a kinematic node is its position, order 1 the across,
-order 2 the acceleration; other nodes have their across at order 0. `der(expr)` of a non-kinematic expression is order 1
-of a differentiated quantity whose definition is `expr`, so that every method differentiates the differentiated quantity
-itself and conserves it; `der` of positions, velocities (linear) and functions of time is taken exactly.
+`der(expr)` of a non-kinematic expression is order 1 of a differentiated quantity whose definition is `expr`, so that
+every method differentiates the differentiated quantity itself and conserves it; `der` of positions, velocities (linear)
+and functions of time is taken exactly.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from netsim.core.problem import UNIFORMS as MOVING
-from netsim.equations.kernels.program import forward_jacobian
-from netsim.library.component import WORLD
+from netsim.equations.forms.facts import Facts
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Key, Symbols, nonzeros
+from netsim.equations.kernels.lowering import forward_jacobian
+from netsim.equations.kernels.symbolic import ca
 from netsim.text.errors import Span
 from netsim.text.expressions.typed import Typed
 from netsim.text.syntax import Quantity
-
-Key = tuple[Any, ...]
-CONSTANT = ("chart", "place", "discrete", "before", "relation_value")
-"""Kinds of keys that do not move within a step."""
-
-UNIFORMS = (*MOVING, *(f"{name}[{i}]" for name, (_, s, _v) in WORLD.items() for i in range(s[0] if s else 1)))
-"""Scalars every kernel may read: those of a step, and the world values."""
-
-UNIFORM = {name: ca.SX.sym(name) for name in UNIFORMS}
-
-
-@dataclass
-class Symbols:
-    """The scalar symbols of one form in the making, created as they are first read."""
-
-    gathered: dict[tuple[Key, int], Any] = field(default_factory=dict)
-    parameters: dict[str, list[Any]] = field(default_factory=dict)
-
-    def at(self, key: Key, order: int) -> Any:
-        if (key, order) not in self.gathered:
-            self.gathered[key, order] = ca.SX.sym("_".join(map(str, (*key, order))))
-        return self.gathered[key, order]
-
-    def parameter(self, name: str, size: int) -> list[Any]:
-        if name not in self.parameters:
-            self.parameters[name] = [ca.SX.sym(f"{name}[{i}]") for i in range(size)]
-        return self.parameters[name]
-
-    def rate(self, expression: Any) -> Any:
-        """The total time derivative: every symbol's derivative times the symbol one order higher, plus the explicit
-        time."""
-        read = [(k, s) for k, s in self.gathered.items() if k[0][0] not in CONSTANT]
-        inputs = ca.vertcat(UNIFORM["time"], *(s for _, s in read))
-        seeds = ca.vertcat(1, *(self._seed(key, order, expression, symbol) for (key, order), symbol in read))
-        return ca.jtimes(expression, inputs, seeds)
-
-    def _seed(self, key: Key, order: int, expression: Any, symbol: Any) -> Any:
-        return self.at(key, order + 1) if ca.depends_on(expression, symbol) else 0
+from netsim.text.units import Dimension
 
 
 @dataclass(frozen=True)
 class Relation:
-    """`a < b` in a discrete equation or a condition. Its zero-crossing function `crossing` is a - b. The relation is
-    true where that is negative, and where it is zero unless `strict`.
+    """`a < b` in a discrete equation or a condition. Its zero-crossing function is a - b. The relation is true where
+    that is negative, and where it is zero unless `strict`.
 
-    scale: |a| + |b|, the size beside which rounding counts; `timed`: it depends on time and discretes alone; `sampled`:
-    it stands for sample()."""
+    `timed`: it depends on time and discretes alone; `sampled`: it stands for sample()."""
 
     text: str
     span: Span
-    crossing: Any
-    scale: Any
     strict: bool
     timed: bool
     sampled: bool = False
@@ -91,13 +43,12 @@ class Relation:
 
 @dataclass(frozen=True)
 class Reset:
-    """`reinit v = target`, a scalar of it, at the instants of a `when`."""
+    """`reinit v = target`, a scalar of it, at the instants of a `when`; its number among those of the component."""
 
+    number: int
     when: int
     text: str
     span: Span
-    state: Any
-    target: Any
 
 
 @dataclass(frozen=True)
@@ -106,24 +57,35 @@ class Happening:
 
     text: str
     span: Span
-    fired: Any
 
 
 @dataclass(frozen=True)
 class Events:
-    """What changes at events: discretes (`hidden` ones count samples and remember conditions) with their starts and
-    their next values."""
+    """What changes at events: discretes by name (`hidden` ones, without, count samples and remember conditions), the
+    relations that are watched, what happens and what is set anew."""
 
-    names: tuple[str, ...]
-    hidden: int
-    starts: tuple[Any, ...]
-    following: tuple[Any, ...]
-    relations: tuple[Relation, ...]
-    whens: tuple[Happening, ...]
-    resets: tuple[Reset, ...]
+    names: tuple[str, ...] = ()
+    hidden: int = 0
+    relations: tuple[Relation, ...] = ()
+    whens: tuple[Happening, ...] = ()
+    resets: tuple[Reset, ...] = ()
 
 
-NO_EVENTS = Events((), 0, (), (), (), (), ())
+NO_EVENTS = Events()
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The expressions of `Events`: first and next values of discretes; zero-crossing functions a - b of relations and
+    |a| + |b|, the size beside which rounding counts; what `when`s give; states that are set anew, and their values."""
+
+    starts: tuple[Any, ...] = ()
+    following: tuple[Any, ...] = ()
+    crossings: tuple[Any, ...] = ()
+    scales: tuple[Any, ...] = ()
+    fired: tuple[Any, ...] = ()
+    states: tuple[Any, ...] = ()
+    targets: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,49 +98,109 @@ class Delay:
     before: Any | None
 
 
-@dataclass(frozen=True, eq=False)
-class Form:
-    """Rows (keys) with their residuals, definitions of differentiated quantities, readable quantities, and the energy
-    account.
+@dataclass(frozen=True)
+class Expressions:
+    """The symbolic part of a form: residuals of its rows, definitions of differentiated quantities, everything that can
+    be read, the energy account.
 
     The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores
-    loses nothing; any other loses its power. `relative` are coordinates of its own and their rates, which stay where
-    they are when a mechanism is put together; `coordinates` are own unknowns with position, velocity and acceleration:
-    what the positions are, and names of the velocities."""
+    loses nothing; any other loses its power."""
 
-    name: str
     symbols: Symbols
-    rows: tuple[Key, ...]
     residuals: tuple[Any, ...]
-    differentiated: tuple[Any, ...]
-    readings: Mapping[str, Typed]
+    differentiated: tuple[Any, ...] = ()
+    readings: Mapping[str, Typed] = field(default_factory=dict)
     supplied: Any = 0
     dissipated: Any = 0
     stored: Any = 0
+    places: tuple[Any, ...] = ()
+    changes: Changes = Changes()
+    delays: tuple[Delay, ...] = ()
+
+
+@dataclass(frozen=True)
+class Readable:
+    """The sizes and the dimension of what an element can be asked for."""
+
+    sizes: tuple[int, ...]
+    dimension: Dimension | None
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """Keys of its rows; (key, order) of all that its expressions `read` and the sizes of their parameters; how many
+    quantities are differentiated; what can be asked for; names, typical sizes and units of its own unknowns.
+
+    `places` are the nodes' coordinates that it places; `standing`: for each of them, whether the equations hold only if
+    the node stands there, as a body's do at its centre of mass; not of what counts its points from the node by local(),
+    nor of a frame without equations. `relative` are coordinates of its own and their rates, which stay where they are
+    when a mechanism is put together; `coordinates` are own unknowns with position, velocity and acceleration: what the
+    positions are, and names of the velocities. `delayed` are the keys of what is remembered."""
+
+    name: str
+    rows: tuple[Key, ...]
+    read: tuple[tuple[Key, int], ...]
+    parameters: Mapping[str, int]
+    n_differentiated: int
+    readable: Mapping[str, Readable]
+    facts: Facts
+    make: Callable[[], Expressions] = field(repr=False)
     own: tuple[str, ...] = ()
     own_nominal: tuple[float | None, ...] = ()
+    own_units: tuple[str, ...] = ()
     terminals: int = 0
-    places: tuple[tuple[Key, Any], ...] = ()
+    places: tuple[Key, ...] = ()
+    standing: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     events: Events = NO_EVENTS
     relative: tuple[int, ...] = ()
     coordinates: Mapping[int, tuple[Quantity, str]] = field(default_factory=dict)
-    delays: tuple[Delay, ...] = ()
-    own_units: tuple[str, ...] = ()
+    delayed: tuple[Key, ...] = ()
 
     @cached_property
-    def standing(self) -> np.ndarray:
-        """For each of `places`, whether the equations hold only if the node stands there, as a body's do at its centre
-        of mass; not of what counts its points from the node by local(), nor of a frame without equations."""
-        counted = {key[1] for key, _ in self.symbols.gathered if key[0] == "place"}
-        return np.array([bool(self.rows) and key[1] not in counted for key, _ in self.places], bool)
+    def expressions(self) -> Expressions:
+        """The expressions, built now where they were not yet."""
+        return self.make()
+
+    @property
+    def symbols(self) -> Symbols:
+        """The symbols of the expressions."""
+        return self.expressions.symbols
+
+    @property
+    def residuals(self) -> tuple[Any, ...]:
+        """What is zero in each of the rows."""
+        return self.expressions.residuals
+
+    @property
+    def differentiated(self) -> tuple[Any, ...]:
+        """Definitions of the differentiated quantities."""
+        return self.expressions.differentiated
+
+    @property
+    def readings(self) -> Mapping[str, Typed]:
+        """Everything that can be asked for."""
+        return self.expressions.readings
+
+    @property
+    def supplied(self) -> Any:
+        """The power it supplies."""
+        return self.expressions.supplied
+
+    @property
+    def dissipated(self) -> Any:
+        """The power it dissipates."""
+        return self.expressions.dissipated
+
+    @property
+    def stored(self) -> Any:
+        """The energy it stores."""
+        return self.expressions.stored
 
     @property
     def columns(self) -> list[Key]:
         """Unknowns the residual or a differentiated quantity may depend on, each once, in the order of first
         reading."""
-        return list(
-            dict.fromkeys(key for key, _ in self.symbols.gathered if key[0] not in ("differentiated", *CONSTANT))
-        )
+        return list(dict.fromkeys(key for key, _ in self.read if key[0] not in ("differentiated", *CONSTANT)))
 
 
 def live(terminal: int) -> str:
@@ -226,14 +248,6 @@ def partial_derivatives(form: Form) -> list[tuple[int, Key, int, Any]]:
     keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
     jacobian = forward_jacobian(ca.vertcat(*system), ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
     return [(r, *keys[c], value) for r, c, value in nonzeros(jacobian)]
-
-
-def nonzeros(matrix: Any) -> list[tuple[int, int, Any]]:
-    """(row, column, value) of every structural entry of an SX matrix."""
-    if not matrix.nnz():
-        return []
-    rows, columns = matrix.sparsity().get_triplet()
-    return list(zip(rows, columns, ca.vertsplit(ca.reshape(matrix.nz[:], -1, 1))))
 
 
 def differentiated(form: Form, order: int) -> list[list[Any]]:

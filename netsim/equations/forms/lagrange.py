@@ -14,9 +14,8 @@ from step to step. Source: L. Meirovitch, Methods of Analytical Dynamics, 1970, 
 
 from typing import Any
 
-import casadi as ca
-
-from netsim.equations.forms.form import Key, Symbols
+from netsim.equations.forms.symbols import Key, Symbols
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import Component, plain_name, terms_in
 from netsim.text.syntax import Call, Equation
 

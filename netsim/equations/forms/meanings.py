@@ -5,12 +5,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-import casadi as ca
-
 from netsim.core.rotation import cayley_matrix, cayley_rate
 from netsim.equations.forms.delays import Delays
-from netsim.equations.forms.form import CONSTANT, UNIFORM, Key, Symbols
 from netsim.equations.forms.lagrange import momenta, own_forces, rates_of, restoring
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Key, Symbols
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import (
     JOULE,
     SECOND,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import casadi as ca
-
 from netsim.equations.forms.build import build_form
-from netsim.equations.forms.form import Form, differentiated, nonzeros
+from netsim.equations.forms.form import Form, differentiated
+from netsim.equations.forms.symbols import nonzeros
 from netsim.equations.kernels.kernel import Kernel, make_kernel
-from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.kernels.lowering import forward_jacobian
+from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import Component, plain_name, root_of, scalar_count, sizes_of
 from netsim.text.syntax import Binary, Name, Output, Part, Quantity
 from netsim.text.terms import Noise

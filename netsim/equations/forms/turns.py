@@ -1,31 +1,34 @@
 """Angles that an element's equations know up to whole turns: the coordinate q of a hinge, atan2(sin(phi - q), cos(phi -
 q)) = 0."""
 
-from functools import lru_cache
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from netsim.equations.forms.form import Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
+from netsim.equations.kernels.symbolic import ca
 
 TURN = 2 * np.pi
 ALIKE = 1e-9
 """What rounding leaves of a residual after a whole turn."""
 
 
-@lru_cache(maxsize=512)
-def turning(form: Form) -> tuple[tuple[Key, Any], ...]:
-    """(key, residual) of unknowns and inputs that a residual reads, and that it does not tell from themselves a turn
-    on."""
+def turning(form: Form) -> tuple[tuple[Key, int], ...]:
+    """(key, number of a residual) of unknowns and inputs that a residual reads, and that it does not tell from
+    themselves a turn on."""
+    return form.facts.recall(("turning",), lambda: _turning(form))
+
+
+def _turning(form: Form) -> tuple[tuple[Key, int], ...]:
     found = []
-    for residual in map(ca.SX, form.residuals):
+    for number, residual in enumerate(map(ca.SX, form.residuals)):
         if not _has_atan2(residual):
             continue
         read = [(at, symbol) for at, symbol in form.symbols.gathered.items() if ca.depends_on(residual, symbol)]
         for (key, order), symbol in read:
             if order == 0 and key[0] in ("own", "input", "node") and _same_a_turn_on(residual, symbol):
-                found.append((key, residual))
+                found.append((key, number))
     return tuple(found)
 
 

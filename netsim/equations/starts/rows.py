@@ -1,18 +1,16 @@
 """Rows of the initial problem, value(z) - target = 0, and what gives them their value and derivatives."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
-import casadi as ca
 import numpy as np
 
 from netsim.core.rotation import cayley_matrix
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import CONSTANT, Form, nonzeros
-from netsim.equations.kernels.kernel import Kernel, make_kernel
-from netsim.equations.kernels.program import forward_jacobian
+from netsim.equations.forms.form import Form, Reset
+from netsim.equations.kernels.kernel import Kernel, linear_kernel
 from netsim.equations.kernels.reference import evaluate as evaluate_program
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 from netsim.network.network import GROUND
 from netsim.text.errors import Span
@@ -108,22 +106,16 @@ class Turn:
         return 2 * (left[k, j] - left[j, k]) / (1 + np.trace(left) + 1e-12)
 
 
-@lru_cache(maxsize=512)
 def value_kernel(form: Form, reading: str, index: int) -> Kernel:
     """A scalar of a reading and its derivatives by (key, order)."""
-    scalar = ca.SX(flatten(form.readings[reading].value)[index])
-    return linear_kernel(form, scalar)
+    return linear_kernel(form, ("reading", reading, index), lambda: ca.SX(flatten(form.readings[reading].value)[index]))
 
 
-@lru_cache(maxsize=512)
 def differentiated_kernel(form: Form, k: int) -> Kernel:
     """A differentiated quantity's definition and its derivatives."""
-    return linear_kernel(form, form.differentiated[k])
+    return linear_kernel(form, ("differentiated", k), lambda: form.differentiated[k])
 
 
-def linear_kernel(form: Form, scalar: Any) -> Kernel:
-    """A scalar and its derivatives by (key, order)."""
-    keys = [key for key in form.symbols.gathered if key[0][0] not in CONSTANT]
-    jacobian = forward_jacobian(scalar, ca.vertcat(*(form.symbols.gathered[k] for k in keys)))
-    entries = [(("partial", *keys[c]), value) for _, c, value in nonzeros(jacobian)]
-    return make_kernel(form.symbols, [(("value",), scalar), *entries])
+def state_kernel(form: Form, reset: Reset) -> Kernel:
+    """The state that a `reinit` sets, and its derivatives."""
+    return linear_kernel(form, ("state", reset.number), lambda: form.expressions.changes.states[reset.number])

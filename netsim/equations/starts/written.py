@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from netsim.equations.batches import Batch, form_of
-from netsim.equations.forms.form import Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, suffixes
@@ -18,8 +19,8 @@ from netsim.network.signals import NodeSignal, find_signal, picked
 from netsim.network.values import Values
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.expressions.sizes import flatten, shape
-from netsim.text.expressions.typed import Typed, quantity_of
+from netsim.text.expressions.sizes import flatten
+from netsim.text.expressions.typed import quantity_of
 from netsim.text.syntax import Expr, Name, Part
 from netsim.text.units import format_dimension
 
@@ -141,9 +142,9 @@ def _rows(system: System, values: Values, beginning: Beginning, nodes: Any, numb
     batch, position = system.home[system.network.instances[signal.instance].name]
     if _is_discrete(batch.form, signal.reading):
         return []
-    typed: Typed = batch.form.readings[signal.reading]
-    chosen = picked(signal, shape(typed.value))
-    targets = _targets(beginning.value, scope, typed.dimension or dimension(None), len(chosen), beginning)
+    asked = batch.form.readable[signal.reading]
+    chosen = picked(signal, asked.sizes)
+    targets = _targets(beginning.value, scope, asked.dimension or dimension(None), len(chosen), beginning)
     paths = _paths(beginning.path, (len(chosen),) if len(chosen) > 1 else ())
     return [
         reading_row(system, batch, position, signal.reading, i, path, target, beginning.word, beginning.span)
@@ -174,7 +175,6 @@ def with_written_discretes(machine: Machine) -> Machine:
         instance = network.instances[signal.instance]
         batch, position = system.home[instance.name]
         if _is_discrete(batch.form, signal.reading):
-            typed = batch.form.readings[signal.reading]
             numbers_of = [
                 i
                 for i, name in enumerate(batch.form.events.names)
@@ -183,7 +183,7 @@ def with_written_discretes(machine: Machine) -> Machine:
             values = _targets(
                 beginning.value,
                 machine.values.scope(beginning.frame),
-                typed.dimension or dimension(None),
+                batch.form.readable[signal.reading].dimension or dimension(None),
                 len(numbers_of),
                 beginning,
             )
@@ -205,7 +205,7 @@ def reading_row(
     span: Span | None = None,
 ) -> StartRow:
     """A row for a scalar of a reading of an element."""
-    unit = _declared(batch, name) or format_dimension(batch.form.readings[name].dimension or dimension(None))
+    unit = _declared(batch, name) or format_dimension(batch.form.readable[name].dimension or dimension(None))
     return kernel_row(system, batch, position, value_kernel(batch.form, name, index), path, word, target, span, unit)
 
 

@@ -143,13 +143,13 @@ def _axes(machine: Machine, rows: Array) -> Iterator[Axis]:
             continue
         own = [np.isin(u, rows) for key, u in batch.unknowns.items() if key[0] == "own"]
         first = 0
-        for name, scalars in batch.form.symbols.parameters.items():
-            if name.startswith("axis") and len(scalars) == 3 and own:
+        for name, count in batch.form.parameters.items():
+            if name.startswith("axis") and count == 3 and own:
                 for k in np.flatnonzero(np.any(own, axis=0)):
                     places = slice(first, first + 3)
                     direction = machine.parameters[id(batch)][places, k]
                     yield Axis(batch, places, int(k), direction / np.linalg.norm(direction))
-            first += len(scalars)
+            first += count
 
 
 def _turned(machine: Machine, axes: list[Axis]) -> Iterator[tuple[int, float, str, Machine]]:

@@ -16,7 +16,6 @@ set of values of the discretes on which derivatives depend; in all other modes t
 from dataclasses import replace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from scipy.sparse import csc_matrix, diags_array
 
@@ -24,7 +23,9 @@ from netsim.core.linear.factors import SingularMatrix, analyse, condition_estima
 from netsim.core.linear.symbolic import RANK_TOLERANCE, equilibrate, null_spaces, pivots
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_for, indeterminacy_of
 from netsim.equations.forms.events import switching
-from netsim.equations.forms.form import CONSTANT, Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import CONSTANT, Key
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine, rebuilt, with_history
 from netsim.equations.system import System, with_indeterminacy
@@ -185,9 +186,6 @@ def _paired(equations: Array, variables: Array, first: int, last: int) -> tuple[
     return rows[inside], columns[inside]
 
 
-_rows: dict[int, tuple[Form, list[tuple[int, list[Key]]]]] = {}
-
-
 def _switching_rows(system: System) -> dict[int, Array]:
     """Equations of elements that change their derivatives at events, with the unknowns of the element that each
     mentions."""
@@ -202,29 +200,19 @@ def _switching_rows(system: System) -> dict[int, Array]:
 
 def _rows_of(batch: Batch) -> list[tuple[int, list[Key]]]:
     """Rows of a form whose derivatives depend on discretes, and the unknowns they mention."""
-    form = batch.form
-    if id(form) not in _rows:
-        moving = {key: s for key, s in form.symbols.gathered.items() if key[0][0] not in CONSTANT}
-        chosen = switching(form)
-        discretes = ca.vertcat(
-            *(s for (key, _), s in form.symbols.gathered.items() if key[0] == "discrete" and key[1] in chosen)
-        )
-        found = []
-        for r, residual in enumerate(form.residuals):
-            if (
-                form.rows[r][0] == "own"
-                and chosen
-                and ca.depends_on(ca.jacobian(residual, ca.vertcat(*moving.values())), discretes)
-            ):
-                found.append(
-                    (
-                        r,
-                        [
-                            key
-                            for (key, order), s in moving.items()
-                            if order == 0 and key[0] != "differentiated" and ca.depends_on(residual, s)
-                        ],
-                    )
-                )
-        _rows[id(form)] = form, found
-    return _rows[id(form)][1]
+    return batch.form.facts.recall(("switching rows",), lambda: _found_rows(batch.form))
+
+
+def _found_rows(form: Form) -> list[tuple[int, list[Key]]]:
+    moving = {key: s for key, s in form.symbols.gathered.items() if key[0][0] not in CONSTANT}
+    chosen = switching(form)
+    discretes = ca.vertcat(
+        *(s for (key, _), s in form.symbols.gathered.items() if key[0] == "discrete" and key[1] in chosen)
+    )
+    found = []
+    for r, residual in enumerate(form.residuals):
+        derivatives = ca.jacobian(residual, ca.vertcat(*moving.values()))
+        if form.rows[r][0] == "own" and chosen and ca.depends_on(derivatives, discretes):
+            unknowns = ((key, s) for (key, order), s in moving.items() if order == 0 and key[0] != "differentiated")
+            found.append((r, [key for key, s in unknowns if ca.depends_on(residual, s)]))
+    return found

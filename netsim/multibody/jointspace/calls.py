@@ -14,7 +14,7 @@ from netsim.core.compiled import kinds
 from netsim.core.compiled.call import ROW_LENGTH, run_table
 from netsim.core.compiled.function import address_of, compiled
 from netsim.core.compiled.sources import Foreign
-from netsim.equations.forms.form import UNIFORMS
+from netsim.equations.forms.symbols import UNIFORMS
 from netsim.multibody.jointspace.compiled.entries import answers, spread_entries
 from netsim.multibody.jointspace.compiled.plan import (
     BUFFER,

@@ -9,11 +9,14 @@ X_i x N_i = 0`, X and N being the axes of both ends: with both frames at rest in
 equation's residual is c, the second's to first order -2 psi.
 """
 
-import casadi as ca
 import numpy as np
 
 from netsim.equations.batches import form_of
-from netsim.equations.forms.form import UNIFORM, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import UNIFORMS, Key
+from netsim.equations.kernels.kernel import Kernel, known_kernel, make_kernel
+from netsim.equations.kernels.reference import evaluate
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.parameters import instance_parameters
 from netsim.network.network import Instance
 from netsim.network.values import Values
@@ -26,20 +29,23 @@ def deflections(instance: Instance, keys: list[Key], held: list[int], values: Va
     coordinates with these keys; `held` are the own unknowns whose six rows hold the end: three of its place, three of
     its rotation."""
     form = form_of(instance, True).form
+    kernel = known_kernel(form.facts, ("deflections", *keys, *held), lambda: _derivatives(form, keys, held))
+    standing = [[float(key[0] == "chart" and key[2] in (0, 4, 8))] for key, _ in kernel.gather]
+    parameters = np.array(instance_parameters(form, instance, values))[:, None]
+    found = evaluate(kernel.program, np.array(standing).reshape(-1, 1), np.zeros(len(UNIFORMS)), parameters)[:, 0]
+    n = len(keys)
+    first, second = found[: 6 * n].reshape(n, 6), found[6 * n :].reshape(n, n, 3)
+    return first * np.repeat([1.0, -0.5], 3), second
+
+
+def _derivatives(form: Form, keys: list[Key], held: list[int]) -> Kernel:
+    """First derivatives of the held rows by the coordinates, ('first', coordinate, row), then second ones of the first
+    three, ('second', coordinate, coordinate, row)."""
     rows = {key: residual for key, residual in zip(form.rows, form.residuals) if key[0] == "own"}
     residual = ca.vertcat(*(rows["own", k] for k in held))
-    parameters = ca.vertcat(*(s for scalars in form.symbols.parameters.values() for s in scalars))
     moving = ca.vertcat(*(form.symbols.at(key, 0) for key in keys))
-    rest = [(key, order) for key, order in form.symbols.gathered if (key, order) not in {(k, 0) for k in keys}]
-    place = ca.vertcat(*(form.symbols.gathered[each] for each in rest))
-    standing = [float(key[0] == "chart" and key[2] in (0, 4, 8)) for key, _ in rest]
-    slopes = ca.jacobian(residual, moving)
-    found = ca.Function(
-        "deflections",
-        [parameters, place, moving, ca.vertcat(*UNIFORM.values())],
-        [slopes, ca.jacobian(slopes[:3, :], moving)],
-    )
-    n = len(keys)
-    first, second = found(instance_parameters(form, instance, values), standing, np.zeros(n), np.zeros(len(UNIFORM)))
-    lean = np.array(ca.DM(first)).T * np.repeat([1.0, -0.5], 3)
-    return lean, np.array(ca.DM(second)).reshape(n, 3, n).transpose(0, 2, 1)
+    n, slopes = len(keys), ca.jacobian(residual, moving)
+    bends = ca.jacobian(slopes[:3, :], moving)  # entry (3 j + i, k): of row i by coordinates j and k
+    first = [(("first", j, i), slopes[i, j]) for j in range(n) for i in range(6)]
+    second = [(("second", j, k, i), bends[3 * j + i, k]) for j in range(n) for k in range(n) for i in range(3)]
+    return make_kernel(form.symbols, [*first, *second])

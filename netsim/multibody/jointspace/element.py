@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.equations.batches import Batch, Indeterminacy, form_of, indeterminacy_of, pins
-from netsim.equations.forms.form import Form, Key
-from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
+from netsim.equations.kernels.kernel import Kernel, known_kernel, make_kernel
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.layout import FOLLOWING
 from netsim.equations.machine import Machine, build_machine, call_table, custom_call
 from netsim.equations.system import Redundant, System
@@ -265,15 +266,16 @@ def _side_kernel(batch: Batch) -> Kernel:
     """('side', terminal, row, multiplier): the derivatives of the wrenches on both bodies by the multipliers."""
     form, terminals = batch.form, batch.instances[0].component.terminals
     own = [i for i in range(len(form.own)) if np.all(batch.columns(("own", i)) < GROUND)]
-    symbols = ca.vertcat(*(form.symbols.at(("own", i), 0) for i in own))
-    rows = [
-        (key, r)
-        for key, r in zip(form.rows, form.residuals)
-        if key[0] == "node" and takes_frames(batch.instances[0], list(terminals)[key[1]])
-    ]
-    sides = [
-        (("side", key[1], key[2], j), value)
-        for key, r in rows
-        for j, value in enumerate(ca.horzsplit(ca.jacobian(r, symbols)))
-    ]
-    return make_kernel(form.symbols, sides)
+    framed = [takes_frames(batch.instances[0], terminal) for terminal in terminals]
+
+    def make() -> Kernel:
+        symbols = ca.vertcat(*(form.symbols.at(("own", i), 0) for i in own))
+        rows = [(key, r) for key, r in zip(form.rows, form.residuals) if key[0] == "node" and framed[key[1]]]
+        sides = [
+            (("side", key[1], key[2], j), value)
+            for key, r in rows
+            for j, value in enumerate(ca.horzsplit(ca.jacobian(r, symbols)))
+        ]
+        return make_kernel(form.symbols, sides)
+
+    return known_kernel(form.facts, ("sides", *own, *framed), make)

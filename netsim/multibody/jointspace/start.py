@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import Key
+from netsim.equations.forms.symbols import Key
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.initial.charts import recharted

@@ -8,11 +8,12 @@ v.x, v.y and w. No shape is described twice, and a user's own body serves as wel
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.kernels.kernel import Kernel, make_kernel
+from netsim.equations.forms.form import Form
+from netsim.equations.kernels.kernel import Kernel, known_kernel, make_kernel
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine, custom_call, run_calls
 from netsim.library.component import PLANAR, is_body
 
@@ -59,7 +60,7 @@ def rigid_bodies(machine: Machine) -> tuple[dict[int, RigidBody], set[str]]:
 def is_silent(batch: Batch) -> bool:
     """Whether components exert nothing and own nothing: markers, frames without mass, sensors."""
     form = batch.form
-    return not form.own and all(ca.SX(r).is_zero() for r in form.residuals)
+    return not form.own and form.facts.recall(("zero",), lambda: all(ca.SX(r).is_zero() for r in form.residuals))
 
 
 def _may_be_a_body(batch: Batch) -> bool:
@@ -74,8 +75,12 @@ def _may_be_a_body(batch: Batch) -> bool:
         or component.definition.stores is None
     ):
         return False
-    moving = [s for (key, order), s in batch.form.symbols.gathered.items() if key[0] == "node" and order == 1]
-    return any(ca.depends_on(ca.SX(batch.form.stored), s) for s in moving)
+    return batch.form.facts.recall(("stores motion",), lambda: _stores_motion(batch.form))
+
+
+def _stores_motion(form: Form) -> bool:
+    moving = [s for (key, order), s in form.symbols.gathered.items() if key[0] == "node" and order == 1]
+    return any(ca.depends_on(ca.SX(form.stored), s) for s in moving)
 
 
 def _parts(batch: Batch) -> list[int]:
@@ -100,12 +105,16 @@ def _evaluated(machine: Machine, batch: Batch) -> Array:
 
 
 def _kernel(batch: Batch) -> Kernel:
-    form = batch.form
+    form, parts = batch.form, _parts(batch)
+    return known_kernel(form.facts, ("body", *parts), lambda: _body_kernel(form, parts))
+
+
+def _body_kernel(form: Form, parts: list[int]) -> Kernel:
     energy = ca.SX(form.stored)
 
-    def symbols(order: int) -> ca.SX:
+    def symbols(order: int) -> Any:
         found: list[Any] = [None] * 6
-        for c, part in enumerate(_parts(batch)):
+        for c, part in enumerate(parts):
             found[part] = form.symbols.gathered.get((("node", 0, c), order))
         return ca.vertcat(*(ca.SX.sym("unread") if s is None else s for s in found))
 

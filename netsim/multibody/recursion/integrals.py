@@ -1,9 +1,13 @@
 """Integrals over time that components keep (`der(work) = power`): summed over the samples, since no equation of motion
 reads them."""
 
-import casadi as ca
+from functools import partial
+
 import numpy as np
 
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
+from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 
 Array = np.ndarray
@@ -25,16 +29,25 @@ def integrated(machine: Machine) -> tuple[Array, Array]:
     unknowns, differentiated = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in machine.system.batches:
         form = batch.form
-        for k, quantity in enumerate(form.differentiated):
-            keys = [
-                key
-                for (key, order), s in form.symbols.gathered.items()
-                if key[0] == "own" and order == 0 and ca.is_equal(ca.SX(quantity), s)
-            ]
-            if keys and not ca.depends_on(ca.vertcat(*form.residuals), form.symbols.at(keys[0], 0)):
-                unknowns.append(batch.unknowns[keys[0]])
+        if form.n_differentiated:
+            for k, key in form.facts.recall(("integrals",), partial(_integrals, form)):
+                unknowns.append(batch.unknowns[key])
                 differentiated.append(batch.differentiated(k))
     return np.concatenate(unknowns), np.concatenate(differentiated)
+
+
+def _integrals(form: Form) -> list[tuple[int, Key]]:
+    """Differentiated quantities that are own unknowns which no residual reads: (number, key of the unknown)."""
+    found, residuals = [], ca.vertcat(*form.residuals)
+    for k, quantity in enumerate(form.differentiated):
+        keys = [
+            key
+            for (key, order), s in form.symbols.gathered.items()
+            if key[0] == "own" and order == 0 and ca.is_equal(ca.SX(quantity), s)
+        ]
+        if keys and not ca.depends_on(residuals, form.symbols.at(keys[0], 0)):
+            found.append((k, keys[0]))
+    return found
 
 
 def summed(integrals: Integrals, point: Array, before: tuple[Array, Array] | None, span: float) -> tuple[Array, Array]:

@@ -35,7 +35,7 @@ from netsim.core.problem import TIME
 from netsim.equations.batches import Batch, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.equations.starts.rows import StartRow, linear_kernel
+from netsim.equations.starts.rows import StartRow, state_kernel
 from netsim.equations.starts.written import kernel_row
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.flat_plan import compiled_plan
@@ -282,7 +282,7 @@ def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) 
     rows: dict[int, list[StartRow]] = {}
     for place, target in wanted:
         reset, label = place.of, place.batch.labels[place.position]
-        kernel, path = linear_kernel(place.batch.form, reset.state), f"{label}: {reset.text}"
+        kernel, path = state_kernel(place.batch.form, reset), f"{label}: {reset.text}"
         if machine.element is None:
             row = kernel_row(machine.system, place.batch, place.position, kernel, path, "value", target, reset.span)
         else:

@@ -55,7 +55,7 @@ def _sliders(machine: Machine) -> Iterator[StartRow]:
     for instance in machine.system.network.instances:
         batch, position = machine.system.home[instance.name]
         for step in steps_of(instance) or ():
-            if step.kind == PRISMATIC and step.coordinate in batch.form.readings:
+            if step.kind == PRISMATIC and step.coordinate in batch.form.readable:
                 path = f"{instance.name}.{step.coordinate}"
                 row = reading_row(machine.system, batch, position, step.coordinate, 0, path, 0.0)
                 yield replace(row, target=row.linearise(machine, machine.g)[0])

@@ -11,11 +11,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import Form, Key
+from netsim.equations.forms.form import Form
+from netsim.equations.forms.symbols import Key
 from netsim.equations.forms.turns import TURN, turning
-from netsim.equations.kernels.kernel import Kernel
+from netsim.equations.kernels.kernel import Kernel, linear_kernel
 from netsim.equations.machine import Machine
-from netsim.equations.starts.rows import kernel_scalars, linear_kernel
+from netsim.equations.starts.rows import kernel_scalars
 from netsim.equations.starts.written import kernel_row, start_rows
 
 Array = np.ndarray
@@ -27,10 +28,15 @@ WRITTEN, PRESCRIBED, FLANGE, FREE = range(4)
 @lru_cache(maxsize=512)
 def _kernels(form: Form) -> tuple[tuple[Key, Kernel, Kernel], ...]:
     """The angles of a form: key, kernel of the equation that knows it up to turns, kernel of its value."""
-    return tuple(
-        (key, linear_kernel(form, residual), linear_kernel(form, form.symbols.at(key, 0)))
-        for key, residual in turning(form)
-    )
+    return tuple((key, _equation(form, r), _unknown(form, key)) for key, r in turning(form))
+
+
+def _equation(form: Form, r: int) -> Kernel:
+    return linear_kernel(form, ("residual", r), lambda: form.residuals[r])
+
+
+def _unknown(form: Form, key: Key) -> Kernel:
+    return linear_kernel(form, ("unknown", key), lambda: form.symbols.at(key, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,12 +216,12 @@ def _jumps(system: System, values: Values) -> Iterator[Problem]:
 
 def _first_number(item: Batch | Prescribed) -> int:
     """The row at which the lifted numbers of a shape begin among its parameters."""
-    symbols = item.form.symbols if isinstance(item, Batch) else item.symbols
+    parameters = item.form.parameters if isinstance(item, Batch) else item.parameters
     before = 0
-    for name, scalars in symbols.parameters.items():
+    for name, count in parameters.items():
         if name == "numbers":
             return before
-        before += len(scalars)
+        before += count
     return before
 
 

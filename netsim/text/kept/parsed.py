@@ -14,6 +14,7 @@ from pathlib import Path
 from netsim.text import errors, syntax, terms
 from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
 from netsim.text.kept.cache import cache_folder, keep, kept
+from netsim.text.kept.sources import digest_of
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.parse import parse
 from netsim.text.syntax import Program
@@ -60,8 +61,4 @@ def _kept(entry: Path) -> Program | None:
 @cache
 def _parser() -> str:
     """A digest of what makes trees of texts."""
-    made_of = blake2b(sys.version.encode(), digest_size=20)
-    for file in sorted(Path(__file__).parents[1].rglob("*")):
-        if file.suffix in (".py", ".lark"):
-            made_of.update(file.read_bytes())
-    return made_of.hexdigest()
+    return f"{sys.version} {digest_of([Path(__file__).parents[1]])}"

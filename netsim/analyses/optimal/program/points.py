@@ -24,7 +24,8 @@ import numpy as np
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
 from netsim.analyses.optimal.program.shares import Alike, corrections
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import CONSTANT, UNIFORM, UNIFORMS, Form, differentiated
+from netsim.equations.forms.form import Form, differentiated
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM, UNIFORMS
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.machine import Machine
 from netsim.equations.starts.written import written_sizes

@@ -19,7 +19,7 @@ unknown, which travel inward like any wrench.
 import numpy as np
 
 from netsim.core.compiled.function import compiled
-from netsim.equations.forms.form import UNIFORMS
+from netsim.equations.forms.symbols import UNIFORMS
 from netsim.multibody.jointspace.compiled.plan import BODY, BUFFER, ENTRIES, FIRST, FLAT, FREEDOM, LINK, PARENT, ROWS
 from netsim.multibody.jointspace.compiled.twists import bracket, cross
 
