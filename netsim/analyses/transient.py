@@ -13,7 +13,7 @@ from netsim.analyses.given import NAMES as PARTS
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
 from netsim.analyses.long_runs import on_disk, recorder_of, seen
 from netsim.analyses.variants import Template, Wanted, begun_anew
-from netsim.core.contract import FACTORISATIONS, ITERATIONS
+from netsim.core.contract import ACCEPTED, FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
 from netsim.core.newton import set_time
 from netsim.core.states import place
@@ -36,6 +36,7 @@ from netsim.simulate.options import NAMES, TIMES, WORDS, TransientOptions, check
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import begun as begun_start
 from netsim.simulate.setup.beginning import listed, told
+from netsim.simulate.setup.sizes import energy_of_rounding
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import InputError, Problem
@@ -174,13 +175,21 @@ def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
 def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """What makes a result doubtful, and what makes it wrong."""
     found = step_verdicts(run.options, run.counters, run.control.numbers)
-    energy = energy_verdict(run.options, run.machine.system.network, run.turnover) if finished else None
+    energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     open_ = not_held(run.machine, _stands(run), run.now) if finished and not run.pace.parted else None
     if run.pace.parted:
         open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     broken = [problem for problem in (open_, energy if wrong else None) if problem]
     return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
+
+
+def _energy_verdict(run: Running) -> Problem | None:
+    def rounding(most: float) -> float:
+        h = run.now / max(int(run.counters[ACCEPTED]), 1)
+        return energy_of_rounding(run.machine, run.trial, h, run.now, most)
+
+    return energy_verdict(run.options, run.machine.system.network, run.turnover, rounding)
 
 
 def _stands(run: Running) -> Array:

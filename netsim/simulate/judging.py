@@ -9,7 +9,7 @@ W504   a shown expression of signals has no finite value
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,18 +34,30 @@ ROUNDING, UNTURNED = 1e-8, 1e-4
 steps add up), below the second nothing to warn of in given steps, though what merely spins turns nothing over."""
 KEPT = 20.0
 """Errors of a run with an error test stay within so many rtol: so does the energy of what merely spins."""
+PEAK = 1e3
+"""States with energies beyond so many times all that a run stored and turned over are not met in it."""
 SOME = 0.01
 """Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
 the error test."""
 SHOWN = 3
 
 
-def energy_verdict(options: TransientOptions, network: Network, turnover: Any) -> Problem | None:
-    """W501 or E515 if the balance misses too much of the energy turned over; None if it closes or cannot be judged."""
+def energy_verdict(
+    options: TransientOptions,
+    network: Network,
+    turnover: Any,
+    rounding: Callable[[float], float] = lambda _: 0.0,
+) -> Problem | None:
+    """W501 or E515 if the balance misses too much of the energy turned over; None if it closes or cannot be judged.
+
+    rounding(most): the energy in J that is nothing but rounding, made in states of energies up to `most`; a part that
+    is no larger is not judged."""
     missed = float(turnover[FLOWS, MISSED])
     turned = max(turned_over(turnover), abs(missed))
     tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
+        return None
+    if abs(missed) <= rounding(PEAK * max(turned, level(turnover))):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"

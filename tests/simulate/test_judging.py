@@ -263,3 +263,39 @@ def test_what_components_of_a_user_do_not_say_is_no_failure():
     (samples,) = netsim.load(ROCKET).samples()
     assert samples.series("a.v")[-1] == pytest.approx(1000 * np.log(10), rel=1e-5)
     assert not samples.broken and all("'rocket'" in problem.hint for problem in samples.warnings)
+
+
+FLOATING = """
+use electrical
+v1 voltage  (a, ground) v = 10 V*sin(2*pi*50 Hz*time)
+r1 resistor (a, b)      R = 1 kOhm
+l1 inductor (b, c)      L = 1 mH
+r2 resistor (b, c)      R = 1 Ohm
+"""
+TURNING = """
+use rotational
+m1 speed          (a, ground) w = 100 rad/s
+s1 torsion_spring (a, b)      c = 1e6 N.m/rad
+d1 torsion_damper (a, b)      d = 10 N.m.s/rad
+j1 inertia        (b)         J = 1e-4 kg.m2, start w = 100 rad/s
+"""
+"""16 000 turns: the angles of both ends of the shaft are known to 1e-11 rad, its torque to 1e-5 N.m, its power to 1 mW."""
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2"])
+@pytest.mark.parametrize(
+    "network",
+    [FLOATING + "run transient(stop = 1 s)\n", TURNING + "run transient(stop = 1000 s, max_step = 5 s)\n"],
+    ids=["coil", "shaft"],
+)
+def test_what_is_nothing_but_rounding_is_not_judged(network, method):
+    """No current flows into the floating coil and no torque through the shaft: the source supplies what rounding leaves."""
+    (samples,) = netsim.load(network).samples({"method": method})
+    assert codes(samples) == ([], [])
+
+
+def test_rounding_hides_no_loss_of_a_circuit_as_small():
+    """A swing of 5e-18 J beside a source of 10 V is no rounding: what implicit Euler makes of it is told."""
+    text = FLOATING + "l2 inductor (p, ground) L = 1 nH, start i = 0.1 mA\nc2 capacitor (p, ground) C = 1 nF\n"
+    (samples,) = netsim.load(text + "run transient(stop = 1 us)\n").samples({"step": 1e-10, "method": "euler"})
+    assert codes(samples)[0] == ["W501"]

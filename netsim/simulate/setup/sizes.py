@@ -30,8 +30,8 @@ from netsim.core.contract import RTOL, Trial
 from netsim.core.newton import set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX
 from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN
-from netsim.core.states import load
-from netsim.equations.machine import Machine
+from netsim.core.states import DISSIPATED, SUPPLIED, TYPES, load
+from netsim.equations.machine import Machine, power_room
 
 Array = np.ndarray
 Solve = Callable[[Array], Array | None]
@@ -46,6 +46,8 @@ LADDER = 10.0 ** -np.arange(10)
 """Steps whose answers are asked for before a run, as shares of it."""
 INSTANTS = 20
 """About so many instants are looked at for the sake of functions of time in the text of components."""
+DRAWS = 20
+"""So many signs and instants are tried for the power that rounding makes."""
 EPS = 2.220446049250313e-16
 
 
@@ -158,10 +160,51 @@ def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
         return
     found = np.zeros(len(nominal))
     for step in (h, AHEAD * h):
-        left = _left(machine, trial, step, t)
+        left = _left(machine, trial, step, t, _present(trial.start, machine))
         if left is not None:
             np.maximum.at(found, trial.kind, left)
     trial.sizes[ROUNDED] = np.where(small, np.minimum(TIMES * found, trial.tolerances[RTOL] * nominal), 0.0)
+
+
+def energy_of_rounding(machine: Machine, trial: Trial, h: float, t: float, most: float) -> float:
+    """The energy in J that rounding makes out of nothing in a run of steps of size h up to t: t times what it changes
+    supplied and dissipated power by, and its change of what is stored, where velocities and values are as large as they
+    ever were (signs at random, inputs of several instants).
+
+    A draw with an energy above `most` is no state of this run (a diode with the largest voltage that blocks it) and
+    says nothing."""
+    layout, sizes = machine.system.layout, np.maximum(trial.largest, _present(trial.start, machine))
+    left, nk = _left(machine, trial, h, t, sizes), layout.nk
+    if left is None:
+        return 0.0
+    draw, found, state = np.random.default_rng(0), 0.0, trial.start.copy()
+    for instant in np.linspace(0.0, t, DRAWS):
+        signs = draw.choice([-1.0, 1.0], (2, len(sizes)))
+        change, energies = TIMES * left * signs[1], []
+        for moved in (np.zeros(len(sizes)), change):
+            whole = sizes * signs[0] + moved
+            state[:nk] = trial.start[:nk] + moved[:nk]
+            state[nk : 2 * nk], state[3 * nk : 3 * nk + layout.ny] = whole[nk : 2 * nk], whole[2 * nk :]
+            energies.append(_energies(machine, trial, state, instant) * [t, t, 1.0])
+        differences = np.where(np.abs(energies[0]) <= most, np.abs(energies[1] - energies[0]), 0.0)
+        found = max(found, float(differences.sum()))
+    return found if np.isfinite(found) else 0.0
+
+
+def _energies(machine: Machine, trial: Trial, state: Array, t: float) -> Array:
+    """Supplied power, dissipated power and stored energy of a state at time t."""
+    g, power = trial.g.copy(), power_room(machine.system)
+    load(machine.struct, g, state)
+    set_time(machine.struct, g, t)
+    run_table(machine.problem.energy, g, power)
+    return np.array([power[SUPPLIED], power[DISSIPATED], power[TYPES::2].sum()])
+
+
+def _present(state: Array, machine: Machine) -> Array:
+    """|x|, |v| and |y| of a state, of rotations at least what they reach."""
+    layout, nk = machine.system.layout, machine.system.layout.nk
+    x = np.maximum(np.abs(state[:nk]), machine.problem.reach)
+    return np.concatenate([x, np.abs(state[nk : 2 * nk]), np.abs(state[3 * nk : 3 * nk + layout.ny])])
 
 
 def _nominal(trial: Trial) -> Array:
@@ -171,23 +214,18 @@ def _nominal(trial: Trial) -> Array:
     return found
 
 
-def _left(machine: Machine, trial: Trial, h: float, t: float) -> Array | None:
+def _left(machine: Machine, trial: Trial, h: float, t: float, sizes: Array) -> Array | None:
     """What the rounding of the equations' terms makes of positions, velocities and values (2 nk + ny) in a step of size
-    h."""
-    system, layout, state = machine.system, machine.system.layout, trial.start
+    h, where these have such sizes."""
+    system, layout = machine.system, machine.system.layout
     nk, n = layout.nk, system.n
-    orders = [
-        np.maximum(np.abs(state[:nk]), machine.problem.reach),
-        np.abs(state[nk : 2 * nk]),
-        np.abs(state[2 * nk : 3 * nk]),
-    ]
-    values = np.abs(state[3 * nk : 3 * nk + layout.ny])
+    orders, values = [sizes[:nk], sizes[nk : 2 * nk], np.abs(trial.start[2 * nk : 3 * nk])], sizes[2 * nk :]
     terms, stands, pattern = np.zeros(n), _stands(machine, trial, t), system.pattern
     columns = np.repeat(np.arange(n), np.diff(pattern.indptr))
     for order in range(3 if nk else 1):
-        sizes = np.concatenate([orders[order], values if order == 0 else np.zeros(layout.ny)])
+        beside = np.concatenate([orders[order], values if order == 0 else np.zeros(layout.ny)])
         kx, kv, ka = np.eye(3)[order]
-        np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * sizes[columns])
+        np.add.at(terms, pattern.indices, np.abs(_entries(machine, stands, kx, kv, ka, 1.0 / h)) * beside[columns])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (n, 2))
     solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
     change = solve(EPS * terms[:, None] * signs) if solve else None
