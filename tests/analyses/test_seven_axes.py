@@ -70,7 +70,7 @@ def torques(q, dq, ddq):
 
 
 def test_the_elbow_of_an_arm_of_seven_axes():
-    (found,) = netsim.load(models_folder() / "optimal" / "seven_axes.net").samples({"intervals": 6, "refinements": 0})
+    (found,) = netsim.load(models_folder() / "optimal" / "seven_axes.net").samples({"intervals": 10, "refinements": 0})
     t, swing, rate, push = (ca.SX.sym(name) for name in ("t", "swing", "rate", "push"))
     q, state = angles(t, swing), ca.vertcat(t, swing, rate)
     dq = ca.jtimes(q, state, ca.vertcat(1, rate, push))

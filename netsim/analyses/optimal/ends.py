@@ -66,7 +66,7 @@ def independent(point: Point, places: Array, z: Array, g: Array) -> Array:
         return places
     rows = np.arange(point.rows)[:, None]
     blocks = list(point.blocks(g[:, None], np.zeros(1, np.int64), rows))
-    matrix = slopes_of(blocks, z, point.rows).toarray()[: point.equations[-1], : point.values]
+    matrix = slopes_of(blocks, z, point.rows).toarray()[: point.equations[-1]]
     matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-300)
     free = null_space(matrix)
     if not free.shape[1]:

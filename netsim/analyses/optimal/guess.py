@@ -76,7 +76,6 @@ def nearest_end(point: Point, ends: Ends, watched: Array, g: Array, z: Array) ->
     for bound in ends.bounds:
         low[watched[bound.watch]], high[watched[bound.watch]] = bound.low, bound.high
     low[ends.places] = high[ends.places] = ends.values
-    low[point.values :] = high[point.values :] = 0.0
     nlp, derivatives = Scaled(blocks, size, np.ones(1 + point.equations[-1])).functions()
     quiet: dict[str, Any] = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False, "ipopt.max_iter": 200}
     solver = ca.nlpsol("end", "ipopt", nlp, {**quiet, "show_eval_warnings": False, **derivatives})

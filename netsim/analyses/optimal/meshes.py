@@ -14,8 +14,8 @@ from netsim.analyses.optimal.program.transcription import Setting, rates_of, tra
 from netsim.analyses.optimal.wishes import FINAL
 
 Array = np.ndarray
-RESCALED = 4
-"""So often a program is solved anew with the sizes of its solution, where these are far from those it was given."""
+ANEW = 5
+"""So often a program is solved on a mesh, with the ways and the sizes that its last solution has."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,9 @@ def on_fine_mesh(
     points) on a first mesh; `calm`, from the calmest motion near it."""
     tuned = np.zeros(len(setting.tuned.names))
     first = _calmest(setting, limits, g, mesh, z, stop) if calm else None
-    solution = first or _solved(setting, limits, g, mesh, z, stop, tuned)
+    solution = first or _settled(setting, limits, g, mesh, z, stop, tuned)
     if not solution.solved and not calm:
         solution = _calmest(setting, limits, g, mesh, z, stop) or solution
-    for _ in range(RESCALED):
-        if not solution.solved or setting.wishes.objective is None or not solution.ill_scaled:
-            break
-        z, stop = solution.program.matrix(solution.x), solution.stop
-        solution = _solved(setting, limits, g, mesh, z, stop, solution.tuned)
     building, solving = solution.building, solution.solving
     for rounds in range(limits.refinements + 1):
         found = np.abs(solution.program.matrix(solution.x))
@@ -86,8 +81,7 @@ def on_fine_mesh(
         if not solution.solved or error.max() <= limits.rtol or rounds == limits.refinements:
             break
         mesh = refined(solution.program.mesh, error, limits.rtol)
-        z, stop = moved(solution, mesh), solution.stop
-        finer = _solved(setting, limits, g, mesh, z, stop, solution.tuned, True)
+        finer = _settled(setting, limits, g, mesh, moved(solution, mesh), solution.stop, solution.tuned, True)
         building, solving = building + finer.building, solving + finer.solving
         if not finer.solved:
             break
@@ -99,10 +93,10 @@ def _calmest(setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, s
     """The solution from the calmest motion that does what is asked for, with the sizes that this has; None without."""
     point, none = setting.point, np.zeros(len(setting.tuned.names))
     calm = replace(setting, wishes=replace(setting.wishes, objective=None, terms=[]), still=rates_of(point))
-    first = _solved(calm, limits, g, mesh, z, stop, none)
+    first = _settled(calm, limits, g, mesh, z, stop, none)
     if not first.solved:
         return None
-    found = _solved(setting, limits, g, mesh, first.program.matrix(first.x), first.stop, first.tuned)
+    found = _settled(setting, limits, g, mesh, first.program.matrix(first.x), first.stop, first.tuned)
     return found if found.solved else None
 
 
@@ -116,19 +110,23 @@ def with_values(solution: Solution) -> Solution:
     return replace(solution, program=replace(solution.program, setting=fixed))
 
 
-def _solved(
+def _settled(
     setting: Setting, limits: Limits, g: Array, mesh: Mesh, z: Array, stop: float, tuned: Array, warm: bool = False
 ) -> Solution:
-    known, others = setting.known(mesh.fractions, stop, g), setting.others(mesh.fractions, stop, g)
-    program = transcribed(setting, mesh, known, z, others)
-    x = np.append(whole_guess(setting, mesh, z, stop), tuned)
-    own, terms = sizes(setting.point, z, stop), np.abs(x[program.span + 1 : len(x) - len(tuned)])
-    size = np.concatenate(
-        [
-            np.tile(own, program.points),
-            [stop],
-            np.maximum(1.0, terms),
-            setting.tuned.high - setting.tuned.low,
-        ]
-    )
-    return solved(program, x, size, limits.iterations, warm)
+    """The solution on a mesh, found anew from itself where its ways or its sizes are others than those of the guess."""
+    found: Solution | None = None
+    for _ in range(ANEW):
+        known, others = setting.known(mesh.fractions, stop, g), setting.others(mesh.fractions, stop, g)
+        program = transcribed(setting, mesh, known, z, others, found.program if found else None)
+        if found and program.ways is found.program.ways and not (setting.wishes.objective and found.ill_scaled):
+            break
+        x = np.append(whole_guess(setting, mesh, z, stop), tuned)
+        terms = np.maximum(1.0, np.abs(x[program.span + 1 : len(x) - len(tuned)]))
+        own = np.tile(sizes(setting.point, z, stop), program.points)
+        size = np.concatenate([own, [stop], terms, setting.tuned.high - setting.tuned.low])
+        found = solved(program, x, size, limits.iterations, warm)
+        if not found.solved:
+            break
+        z, stop, tuned = program.matrix(found.x), found.stop, found.tuned
+    assert found is not None
+    return found

@@ -103,11 +103,11 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
 def _point(
     machine: Machine, structure: Structure, free: Sequence[int], motions: Sequence[Motion], g: Array
 ) -> tuple[Point, bool]:
-    """The point, with chosen states where followed signals leave no movement; whether they leave none."""
-    point = point_of(machine, structure, free, chosen=bool(motions))
+    """The point; whether followed signals and drives leave no movement."""
+    point = point_of(machine, structure, free)
     moves = point.state_places[point.states[0] < machine.system.layout.nk]
-    fixed = bool(motions) and not len(independent(point, moves, fixed_start(g, point), g))
-    return point if fixed or not motions else point_of(machine, structure, free), fixed
+    fixed = bool(motions or len(moves)) and not len(independent(point, moves, fixed_start(g, point), g))
+    return point, fixed
 
 
 def _wired(

@@ -52,7 +52,7 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
     imposed = task.wired()
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
     machine, structure, g, moved = _begun(machine, imposed[2], options.transient.start)
-    point = point_of(machine, present(machine, structure), (), chosen=True)
+    point = point_of(machine, present(machine, structure), ())
     span = options.lead + options.transient.stop + options.tail
     setting = Setting(point, Wishes(), NONE, (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
     followed = np.array(unknowns_of(machine, task.actuators, task.network), np.int64)

@@ -1,19 +1,12 @@
 """The equations of a network at one instant, with every derivative that collocation needs.
 
 By the offsets c_i, d_j of the signature method (netsim.structure.orders) a point has z_j, z_j', ..., z_j^(d_j) as
-variables and F_i = F_i' = ... = F_i^(c_i) = 0 as equations. Collocation adds z_j^(k)' = z_j^(k + 1) for k < d_j. These
-are sum c_i equations too many, so each gets a share of the constraints' gradients (Gear, Gupta and Leimkuhler 1985;
-here at every level):
-
-    z_j^(k)' = z_j^(k + 1) + sum_i dF_i/dz_j^(d_j - c_i) mu_(i, m),    m = k - d_j + c_i,    0 <= m < c_i.
-
-The multipliers mu are of the size of the collocation's error. A `chosen` point has none of them: there only those
-states are differentiated that the equations leave open (`states`), which is a third of the work and asks for a movement
-that is known but for little: followed signals fix it, or all but bounded internal motion. Constraints of every level
-hold exactly at every point, whatever the index.
+variables and F_i = F_i' = ... = F_i^(c_i) = 0 as equations, so that constraints of every level hold exactly at every
+point, whatever the index. Collocation adds z_j^(k)' = z_j^(k + 1), k < d_j, along the sum d_j - sum c_i ways that the
+constraints leave open (`ways`).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +15,6 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
-from netsim.analyses.optimal.program.shares import Alike, corrections
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import Form, differentiated
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM, UNIFORMS
@@ -72,16 +64,15 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """All variables and equations of an instant. `c` is -1 for equations that are left out; variables at orders 0 .. d,
-    then multipliers; rows F at orders 0 .. c, then relations of orders 0 .. d - 1. `scale` are the sizes of positions
-    and of unknowns (2, unknowns) in the problem's own units, where those are not the usual ones."""
+    """All variables and equations of an instant. `c` is -1 for equations that are left out; variables at orders 0 .. d;
+    rows F at orders 0 .. c, then relations along the ways. `scale` are the sizes of positions and of unknowns (2,
+    unknowns) in the problem's own units, where those are not the usual ones."""
 
     machine: Machine
     c: Array
     d: Array
     groups: tuple[Group, ...] = ()
     scale: Array | None = None
-    chosen: bool = False
 
     @cached_property
     def first(self) -> Array:
@@ -89,33 +80,22 @@ class Point:
         return np.concatenate([[0], np.cumsum(self.d + 1)]).astype(np.int64)
 
     @cached_property
-    def multipliers(self) -> Array:
-        """The place of every equation's first multiplier."""
-        counts = np.maximum(self.c, 0) * (not self.chosen)
-        return self.first[-1] + np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-    @cached_property
     def equations(self) -> Array:
         """The row of every equation's order 0."""
         return np.concatenate([[0], np.cumsum(self.c + 1)]).astype(np.int64)
 
-    @cached_property
-    def relations(self) -> Array:
-        """The row of every variable's first relation."""
-        return self.equations[-1] + np.concatenate([[0], np.cumsum(self.d)]).astype(np.int64)
-
     @property
-    def values(self) -> int:
-        """How many variables are no multipliers."""
+    def size(self) -> int:
         return int(self.first[-1])
 
     @property
-    def size(self) -> int:
-        return int(self.multipliers[-1])
+    def ways(self) -> int:
+        """How many states the equations leave open."""
+        return len(self.state_places) - len(self.hidden[0])
 
     @property
     def rows(self) -> int:
-        return int(self.relations[-1]) - len(self.hidden[0]) * self.chosen
+        return int(self.equations[-1]) + self.ways
 
     @cached_property
     def states(self) -> tuple[Array, Array]:
@@ -213,12 +193,12 @@ def present(machine: Machine, structure: Structure) -> Structure:
         return structure
 
 
-def point_of(machine: Machine, structure: Structure, dropped: Collection[int], chosen: bool = False) -> Point:
+def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
     """The point of a machine's network without the equations in `dropped`, whose variables are free."""
     o = structure.dynamic
     c = np.where(o.match >= 0, o.c, -1)
     c[list(dropped)] = -1
-    point = Point(machine, c, o.d, chosen=chosen)
+    point = Point(machine, c, o.d)
     sums = structure.signature.sums
     groups = [group for batch in machine.system.batches for group in _groups(point, batch, sums)]
     return replace(point, groups=tuple(groups))
@@ -242,10 +222,13 @@ def _groups(point: Point, batch: Batch, sums: Array) -> Iterator[Group]:
     for number in range(kinds.shape[1]):
         members = np.flatnonzero(of.ravel() == number)
         own_c, own_d = kinds[: len(c), number], kinds[len(c) :, number]
-        if own_c.max() < 0:  # on the ground
-            continue
-        alike = Alike(form, source, equation[:, members], own_c, keys, variable[:, members], own_d)
-        yield _group(point, batch, members, levels, alike)
+        outputs, rows = [], []
+        for row, own, highest in zip(source, equation[:, members], own_c):
+            outputs += [ca.SX(levels[m][row]) for m in range(highest + 1)]
+            rows += [np.where(own >= 0, point.equations[own] + m, NOWHERE) for m in range(highest + 1)]
+        if outputs:  # not on the ground
+            reads = {key: (highest, which) for key, highest, which in zip(keys, own_d, variable[:, members])}
+            yield _group(point, batch, members, (ca.cse(ca.vertcat(*outputs)), rows), reads)
 
 
 def _rows(system: System, batch: Batch, sums: Array) -> tuple[Array, Array]:
@@ -280,28 +263,18 @@ def _variables(system: System, batch: Batch, key: Any) -> Array:
     return system.n + batch.differentiated(key[1]) if key[0] == "differentiated" else batch.columns(key)
 
 
-def _group(point: Point, batch: Batch, members: Array, levels: list[list[Any]], alike: Alike) -> Group:
-    form, source, equation, c, keys, variable, d = alike
-    outputs, rows = [], []
-    for r, (row, highest) in enumerate(zip(source, c)):
-        for m in range(highest + 1):
-            outputs.append(ca.SX(levels[m][row]))
-            rows.append(np.where(equation[r] >= 0, point.equations[equation[r]] + m, NOWHERE))
-    multipliers: list[Any] = []
-    where: list[Array] = []
-    if not point.chosen:
-        for row, term in corrections(point.multipliers, point.relations, alike, levels[0], multipliers, where):
-            outputs.append(term)
-            rows.append(row)
-    column = ca.cse(ca.vertcat(*outputs))
+def _group(
+    point: Point, batch: Batch, members: Array, adds: tuple[Any, list[Array]], reads: Mapping[Any, tuple[int, Array]]
+) -> Group:
+    """Members of a batch that add a column to rows of a point; what they read, with the highest order of each."""
+    (column, rows), symbols = adds, batch.form.symbols
     read = {symbol.__hash__() for symbol in ca.symvar(column)}
-    places, slots, inputs, constants = list(where), [], list(multipliers), []
-    order_of = {key: (d[i], variable[i]) for i, key in enumerate(keys)}
-    for (key, order), symbol in form.symbols.gathered.items():
+    places, slots, inputs, constants = list[Array](), list[Array](), list[Any](), list[Any]()
+    for (key, order), symbol in symbols.gathered.items():
         if symbol.__hash__() not in read:
             continue
-        if key in order_of:
-            highest, which = order_of[key]
+        if key in reads:
+            highest, which = reads[key]
             inputs.append(symbol)
             places.append(point.first[which] + order if 0 <= order <= highest else np.full(len(members), NOWHERE))
         else:
@@ -310,7 +283,7 @@ def _group(point: Point, batch: Batch, members: Array, levels: list[list[Any]], 
     for number, name in enumerate(UNIFORMS):
         constants.append(UNIFORM[name])
         slots.append(np.full(len(members), 1 + number))
-    constants += [p for scalars in form.symbols.parameters.values() for p in scalars]
+    constants += [p for scalars in symbols.parameters.values() for p in scalars]
     n = len(members)
     formula = Formula(ca.vertcat(ca.SX(0, 1), *inputs), ca.vertcat(*constants), column)
     return Group(

@@ -43,7 +43,6 @@ def errors(solution: Solution, g: Array, sizes: Array) -> Array:
     offsets = np.arange(count) * point.size
     rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
     blocks = list(point.blocks(known, offsets, rows))
-    z[point.values :] = 0.0
     x = z.T.ravel()
     residual = values_of(blocks, x, count * point.rows).reshape(count, point.rows)
     slopes = slopes_of(blocks, x, count * point.rows)
@@ -132,5 +131,4 @@ def moved(solution: Solution, mesh: Mesh) -> Array:
     """All variables at the points of another mesh (variables, points)."""
     found = solution.at(mesh.fractions)
     found[:, 0] = solution.program.matrix(solution.x)[:, 0]
-    found[solution.program.setting.point.values :] = 0.0
     return found

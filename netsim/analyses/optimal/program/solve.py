@@ -19,9 +19,9 @@ TOLERANCE = 1e-9
 """IPOPT's tolerance on the scaled conditions of optimality."""
 ACCEPTABLE = 1e-6
 """What three iterations in a row may leave on a finer mesh, where rounding lets it become no smaller."""
-METIS, QAMD = 5, 6
-"""Orderings of MUMPS: nested dissection; approximate minimum degree where points share few states, since nested
-dissection gains nothing there and may delay so many pivots that a step takes a hundred times as long."""
+MINIMUM_DEGREE = 0
+"""The ordering of MUMPS: approximate minimum degree. Points share few states, so that nested dissection gains nothing,
+and it may delay so many pivots that a step takes a hundred times as long."""
 FARTHER = 10.0
 """So many times the violation of the guess (sum of weighted rows, at least 1) none may exceed on the way: without this,
 large steps from a motion that meets every row leave for where linearised rows mean nothing."""
@@ -149,7 +149,7 @@ def _solver(program: Program, size: Array, weight: Array, iterations: int, warm:
         "max_iter": iterations,
         "nlp_scaling_method": "none",
         "mu_strategy": "monotone",
-        "mumps_pivot_order": QAMD if program.setting.point.chosen else METIS,
+        "mumps_pivot_order": MINIMUM_DEGREE,
         "theta_max_fact": FARTHER,
         "honor_original_bounds": "yes",
     }

@@ -1,10 +1,12 @@
 """The network on a mesh of time as a nonlinear program: variables, rows, bounds.
 
 Variables are those of point 0 (the begin), of every collocation point, then the span and the objective's integrals and
-extremes. Every point has the network's rows. With h = span * (share of the interval), collocation asks of every
-differentiated z and its rate z' for
+extremes. Every point has the network's rows. With h = span * (share of the interval), collocation asks of all
+differentiated z and their rates z' for
 
-    sum_m D_lm z_m - h z'_l + (share of the constraints) = 0,    l = 1 .. q.
+    T' (sum_m D_lm z_m - h z'_l) = 0,    l = 1 .. q,
+
+along the ways T that the constraints leave open (`ways`).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +19,7 @@ from netsim.analyses.optimal.parameters import Tuned
 from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
 from netsim.analyses.optimal.program.points import Others, Point
 from netsim.analyses.optimal.program.radau import Mesh
-from netsim.analyses.optimal.program.states import open_places
+from netsim.analyses.optimal.program.ways import Ways, ways_of
 from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, LEAST, PEAK, Bounded, Wishes
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
@@ -87,8 +89,8 @@ class Rows:
 @dataclass(frozen=True, eq=False)
 class Program:
     """A nonlinear program: blocks, the largest value of every row (the least is 0, row 0 is the objective), bounds of
-    variables, where the variables behind those of the points begin, the number of every row of every point, the places
-    in a point that are differentiated in every interval."""
+    variables, where the variables behind those of the points begin, the number of every row of every point, the ways
+    along which it is collocated."""
 
     setting: Setting
     mesh: Mesh
@@ -98,7 +100,7 @@ class Program:
     high: Array
     globals: int
     row_of: Array
-    open: Array
+    ways: Ways
 
     @property
     def points(self) -> int:
@@ -118,8 +120,8 @@ def transcribed(
     setting: Setting, mesh: Mesh, g: Array, z: Array, others: Others = (), like: Program | None = None
 ) -> Program:
     """The program on a mesh; g (slots, points) is what is known at each point, `others` the same under steps of the
-    free parameters; z (variables, points) is a guess, near which it is looked what is open, beginning with what is in a
-    program `like` it."""
+    free parameters; z (variables, points) is a guess, near which it is looked what is open. The ways of a program
+    `like` it are taken where they serve."""
     point, count = setting.point, len(mesh.fractions)
     offsets = np.arange(count) * point.size
     first = count * point.size
@@ -128,8 +130,9 @@ def transcribed(
     size = first + 1 + len(terms) + len(others)
     numbers, rows = _row_numbers(setting, count)
     blocks = list(point.blocks(g, offsets, numbers, others, parameters))
-    open_ = open_places(point, mesh, g, z, like.open[-1] if like else None)
-    blocks += _collocation(point, mesh, open_, offsets, numbers, first)
+    ways = ways_of(point, mesh, g, z, like.ways if like else None)
+    if point.ways:
+        blocks.append(_collocation(point, mesh, ways, offsets, numbers, first))
     low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
     low[first], high[first] = setting.stop
     low[first + 1 + np.flatnonzero([term.kind == PEAK for term in terms])] = 0.0
@@ -141,7 +144,7 @@ def transcribed(
     added += _ends(setting, offsets, rows + sum(each.count for each in added))
     highest = np.concatenate([np.zeros(rows), *(np.full(e.count, INFINITE if e.open else 0.0) for e in added)])
     blocks += [block for each in added for block in each.blocks]
-    return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers, open_)
+    return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers, ways)
 
 
 def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
@@ -160,9 +163,7 @@ def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
 
 
 def _bound(setting: Setting, low: Array, high: Array) -> None:
-    """Limits at all times, what holds at both ends, multipliers without a meaning; low and high are (points,
-    variables)."""
-    point = setting.point
+    """Limits at all times, what holds at both ends; low and high are (points, variables)."""
     for limit in setting.wishes.limits:
         place = setting.watched[limit.watch]
         low[:, place], high[:, place] = np.maximum(low[:, place], limit.low), np.minimum(high[:, place], limit.high)
@@ -171,27 +172,19 @@ def _bound(setting: Setting, low: Array, high: Array) -> None:
             place = setting.watched[limit.watch]
             low[k, place], high[k, place] = max(low[k, place], limit.low), min(high[k, place], limit.high)
         low[k, end.places] = high[k, end.places] = end.values
-    low[0, point.values :] = high[0, point.values :] = 0.0
 
 
-def _collocation(point: Point, mesh: Mesh, places: Array, offsets: Array, numbers: Array, span: int) -> list[Block]:
-    """The relations of the open places (intervals, places) in all intervals."""
+def _collocation(point: Point, mesh: Mesh, ways: Ways, offsets: Array, numbers: Array, span: int) -> Block:
+    """The relations along the ways in all intervals: one copy for every entry of T."""
     q = mesh.degree
-    if not places.size:
-        return []
-    z, rate, share, stop = ca.SX.sym("z", q + 1), ca.SX.sym("rate", q), ca.SX.sym("share"), ca.SX.sym("stop")
-    formula = Formula(ca.vertcat(z, rate, stop), share, ca.mtimes(ca.DM(mesh.differences), z) - share * stop * rate)
-    at = offsets[mesh.numbers]  # (intervals, 1 + q)
-    state = places.T[:, :, None] + at
-    variables = np.concatenate([state, state[:, :, 1:] + 1, np.full((*state.shape[:2], 1), span)], axis=2)
-    first = point.equations[-1]
-    rows = numbers[first:][:, mesh.numbers[:, 1:]]
-    shares = np.broadcast_to(mesh.spans, state.shape[:2])
-    return [
-        Block(
-            formula, variables.reshape(-1, 2 * q + 2).T, shares.reshape(1, -1), rows.reshape(-1, q).T.astype(np.int64)
-        )
-    ]
+    z, rate, given, stop = ca.SX.sym("z", q + 1), ca.SX.sym("rate", q), ca.SX.sym("given", 2), ca.SX.sym("stop")
+    results = given[0] * (ca.mtimes(ca.DM(mesh.differences), z) - given[1] * stop * rate)
+    at = mesh.numbers[ways.interval].T  # (1 + q, entries)
+    states = point.state_places[ways.state] + offsets[at]
+    places = np.vstack([states, states[1:] + 1, np.full((1, at.shape[1]), span)])
+    rows = numbers[point.equations[-1] + ways.way, at[1:]]
+    given_ = np.stack([ways.value, mesh.spans[ways.interval]])
+    return Block(Formula(ca.vertcat(z, rate, stop), given, results), places, given_, rows)
 
 
 def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: int) -> list[Rows]:

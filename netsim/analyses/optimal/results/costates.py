@@ -11,9 +11,9 @@ dissipative methods for evolution problems, Numerische Mathematik 104, 2006). Th
 one before, by the ratio of their spans to the power q.
 
 Only ways that a mechanism can go have a price: costates are known but for what is along the gradients of its
-constraints H = 0. The relations give those costates that are zero where a state is a dummy derivative; what is told are
-those, l + H'^T n, that have no part along the gradients of any level, E (l + H'^T n) = 0, with E the entries of H' by
-the highest order of every variable in it. The polynomial P is that through P(0) and P(c_l) so made.
+constraints H = 0. The relations give T l along their ways T; what is told are those, T l + H'^T n, that have no part
+along the gradients of any level, E (T l + H'^T n) = 0, with E the entries of H' by the highest order of every variable
+in it. The polynomial P is that through P(0) and P(c_l) so made.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from numpy.polynomial.legendre import legval
 
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.states import point_slopes
+from netsim.analyses.optimal.program.ways import point_slopes
 from netsim.results.samples import Samples, Signal
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 
@@ -49,14 +49,14 @@ def with_costates(samples: Samples, solution: Solution, g: Array, states: Mappin
 def costates(solution: Solution, g: Array, fractions: Array) -> Array:
     """Costates of all `state_places` of a point at fractions of the span (states, fractions), with g as `sampled`."""
     program, mesh, point = solution.program, solution.program.mesh, solution.program.setting.point
-    first, count = point.equations[-1], program.open.shape[1]
+    first, count = point.equations[-1], point.ways
     rows = program.row_of[first : first + count, 1:]
     multipliers = (solution.multipliers * solution.weight)[rows] / solution.weight[0]
     inner = -multipliers.reshape(count, mesh.intervals, mesh.degree) / mesh.weights
     begin = inner @ basis(mesh.nodes, np.zeros(1))[0]
     every = np.zeros((len(point.state_places), mesh.intervals, 1 + mesh.degree))
-    for k, places in enumerate(program.open):
-        every[np.searchsorted(point.state_places, places), k] = np.column_stack([begin[:, k], inner[:, k]])
+    for k in range(mesh.intervals):
+        every[:, k] = program.ways.matrix(point, k) @ np.column_stack([begin[:, k], inner[:, k]])
     every = tangential(solution, g, mesh.numbers.ravel(), every.reshape(len(every), -1)).reshape(every.shape)
     jump = np.zeros(every.shape[:2])
     jump[:, :-1] = every[:, 1:, 0] - every[:, :-1, -1]

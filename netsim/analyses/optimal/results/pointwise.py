@@ -49,7 +49,7 @@ def pointwise(
             x,
             np.append(np.tile(size, len(numbers)), span),
             ITERATIONS,
-            like=part if part and (part.program.open == part_of.open).all() else None,
+            like=part if part and part.program.ways is part_of.ways else None,
         )
         if not part.solved:
             return None
