@@ -15,6 +15,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.signals.reduction import around_shift
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
 from netsim.equations.history import refuse_delays
@@ -169,7 +170,7 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     shift = _shift(stiffness, damping, mass)
     dense = machine.system.n <= DENSE
     if dense:
-        mu, shapes = _all(stiffness, damping, mass, shift)
+        mu, shapes = around_shift(stiffness, damping, mass, shift)
     else:
         mu, shapes, shift = _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
     order = np.argsort(-np.abs(mu))[:finite]
@@ -249,19 +250,6 @@ def _shift(stiffness: Any, damping: Any, mass: Any) -> float:
     return (k / m) ** 0.5 if k and m else k / d if k and d else 1.0
 
 
-def _all(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array]:
-    """1/(s - shift) of every s, and shapes: P(shift) u = -(t D' + t^2 M) u with t = s - shift, D' = D + 2 shift M."""
-    from scipy import linalg
-
-    *scaled, columns = _shifted(stiffness, damping, mass, shift)
-    p, d, m = (x.toarray() for x in scaled)
-    n = p.shape[0]
-    lu = linalg.lu_factor(p)
-    companion = np.block([[-linalg.lu_solve(lu, d), -linalg.lu_solve(lu, m)], [np.eye(n), np.zeros((n, n))]])
-    mu, vectors = linalg.eig(companion)
-    return mu, columns[:, None] * vectors[:n]
-
-
 def _some(stiffness: Any, damping: Any, mass: Any, shift: float, count: int) -> tuple[Array, Array, float]:
     """The `count` of them with the largest 1/(s - shift), shapes, and the shift: small beside the rates next to it, so
     that these stand apart."""
@@ -297,16 +285,6 @@ def _inverse(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any
         return np.concatenate([-lu.solve(d @ u + m @ w), u])
 
     return apply, columns
-
-
-def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any, Any, Any, Array]:
-    """P(shift), its first derivative and M, rows and columns scaled; the columns' scales."""
-    from scipy.sparse import csc_matrix, diags_array
-
-    p = csc_matrix(stiffness + shift * damping + shift**2 * mass)
-    rows, columns = equilibrate(p)
-    left, right = diags_array(rows), diags_array(columns)
-    return left @ p @ right, left @ (damping + 2 * shift * mass) @ right, left @ mass @ right, columns
 
 
 def _read(machine: Machine, reader: Reader, g: Array, s: complex, u: Array) -> Array:

@@ -1,10 +1,11 @@
 """What an error may be: the scale of every position, velocity and value in the error test and in Newton's method.
 
-    scale_i = rtol max(m_i, min(nominal_i, M_k)) + r_k         k: the kind of i (netsim.simulate.setup.kinds)
+    scale_i = max(rtol max(m_i, min(nominal_i, M_k)) + r_k, 16 eps M_k)    k: the kind (netsim.simulate.setup.kinds)
 
 m_i is the largest |z_i| so far, M_k the largest of all quantities of its kind so far, with what starts and sources will
 move (netsim.simulate.setup.sizes). A quantity that is zero by symmetry is thus measured by its kind, but never by more
-than a nominal size; one that was large itself is measured by that. What a step tries counts for that step alone; what
+than a nominal size; one that was large itself is measured by that. A difference of what is large (the 0 V between 1 MV
+of a source and as much at a resistor) has the rounding of these. What a step tries counts for that step alone; what
 Newton's method tries on the way up to the nominal size only, since corrections beside absurd values look small. A
 rotation counts as the angle from its reference, as 1 rad at most.
 
@@ -28,7 +29,7 @@ Array = np.ndarray
 NOTHING = 1e-18
 """The share of its nominal size that a quantity counts at least, so that no scale is zero."""
 ROUNDING = 16 * 2.220446049250313e-16
-"""What rounding may leave of a quantity, of its largest value."""
+"""What rounding may leave of a quantity, of the largest value of its kind."""
 BEYOND = 3.0
 """What a step tries counts where it is so many times larger than what was known."""
 UNKNOWN = 1e-15
@@ -125,7 +126,7 @@ def _fill(problem, trial, sizes, state, counted):
             trial.scale[i] = max(rtol * (relative * value + trial.fixed[i]), ROUNDING * most)
         else:
             share = max(NOTHING * trial.nominal[i], min(trial.nominal[i], sizes[k]), trial.sizes[REFUSED, k])
-            trial.scale[i] = rtol * max(most, share) + trial.sizes[ROUNDED, k]
+            trial.scale[i] = max(rtol * max(most, share) + trial.sizes[ROUNDED, k], ROUNDING * sizes[k])
 
 
 @inner

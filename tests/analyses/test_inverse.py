@@ -295,7 +295,7 @@ def test_what_only_swings_is_not_refused(stop):
 
     held = netsim.load(CARTS.replace("push force (b) F = 0 N", "push displacement (b, ground) s = 0 m").replace("push.F", "push.f"))
     machine, _, g, _ = begun(held.machine, held.structure)
-    found = poles(machine, g, stop).rates
+    found = poles(machine, g).rates
     swinging = found[np.abs(found) > 1e-6]
     assert np.sort(swinging.imag) == pytest.approx([-10.0, 10.0], rel=1e-12)
     assert np.all(found.real == 0.0)

@@ -205,6 +205,50 @@ end
     assert found["participation a.x"].item() == pytest.approx(0.5, rel=1e-2)
 
 
+@pytest.mark.parametrize("C", [1e-18, 1e-15, 1e-9, 1e-3, 1e6])
+@pytest.mark.parametrize("L", [1e-12, 1e-9, 1e-3, 1e3])
+@pytest.mark.parametrize("R", [1e-3, 1e6])
+def test_poles_of_circuits_of_every_size(R, L, C):
+    """L C s^2 + R C s + 1 = 0: 1 fF beside 1 nH and 1 MOhm had no poles, or were refused as singular."""
+    model = netsim.load(RLC.format(R=R, L=L, C=C))
+    half, product = R / (2 * L), 1 / (L * C)
+    fast = -(half + np.sqrt(half**2 - product + 0j))
+    wanted = _in_order([fast, product / fast])
+    for found in (model.linearise(inputs=["src"], save=["c.v"]).poles, _all_of(model.poles())):
+        assert len(found) == 2
+        assert (np.abs(_in_order(found) - wanted) < 1e-8 * np.abs(wanted)).all()
+
+
+def _in_order(s):
+    return np.array(sorted(s, key=lambda each: (each.imag, each.real)))
+
+
+def _all_of(found):
+    s = found["real"].values + 1j * found["imaginary"].values
+    return np.concatenate([s, s[s.imag > 0].conj()])
+
+
+@pytest.mark.parametrize(("slow", "fast"), [(1.0, 1e-15), (1e3, 1e-15), (1e-6, 1e-18), (10.0, 1e-9)])
+def test_slow_poles_beside_fast_ones_have_their_own_digits(slow, fast):
+    """Two capacitors behind resistors whose times are up to 21 decades apart. Among all eigenvalues the slow one is
+    rounding of the fast one: 0 for -1e-3 /s."""
+    found = (
+        netsim.load(f"""
+use electrical
+src voltage   (a, ground)  v = 1 V
+r1  resistor  (a, b)       R = 1 kOhm
+c1  capacitor (b, ground)  C = {slow} F
+r2  resistor  (b, c)       R = 1 Ohm
+c2  capacitor (c, ground)  C = {fast} F
+""")
+        .poles()["real"]
+        .values
+    )
+    total, product = slow * 1e3 + fast * 1e3 + fast, slow * fast * 1e3
+    q = -(total + np.sqrt(total**2 - 4 * product)) / 2
+    assert found == pytest.approx([1 / q, q / product], rel=1e-9)
+
+
 def test_root_locus():
     found = netsim.load(TWO_MASSES).poles(over="d0.d", values=[0.0, 3.0, 30.0])
     for d in (0.0, 3.0, 30.0):
@@ -319,6 +363,7 @@ def test_constants():
     """What steers the adaptive grid and the reduction."""
     assert (ac.BEND, ac.TURN, ac.ROUNDS, ac.DENSE) == (0.01, 0.02, 12, 400)
     assert (reduction.FAINT, reduction.LARGEST, reduction.SINGULAR, reduction.ON_AXIS) == (1e-13, 3000, 1e-13, 1e-12)
+    assert reduction.WIDEST == 80.0
 
 
 def test_mistakes_are_told():

@@ -414,3 +414,23 @@ save y1, a.x, a.v
     v = F / 2.29e5 * sum(c * (k * np.exp(-k * t) - r * np.exp(-r * t)) / (k - r) for r, c in parts)
     for found, right in zip(run.values.T, ((1 - np.exp(-u * t)) ** 2, x, v)):
         assert np.abs(found - right).max() < ALLOWED * rtol * np.abs(right).max()
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-10])
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e9])
+def test_the_small_difference_of_large_voltages_may_have_their_rounding(size, rtol):
+    """A series resonance in its steady state: the resistor takes all of the source, and b.v is 0 V between 1 MV and
+    1 MV. Asked for to 1e-9 V it ended in E505."""
+    w = 1e4 * 10**0.5
+    (run,) = netsim.load(f"""
+use electrical
+src voltage   (a, ground)  v = {size} V*sin({w}*time/(1 s))
+r1  resistor  (a, b)       R = 1 Ohm
+l1  inductor  (b, c)       L = 1 mH, start i = 0 A
+c1  capacitor (c, ground)  C = 1 uF
+start c1.v = {-size / (w * 1e-6)} V
+run transient(stop = 0.2 ms, rtol = {rtol})
+save l1.i
+""").samples()
+    assert run.finished
+    assert np.abs(run.values[:, 0] - size * np.sin(w * run.time)).max() < ALLOWED * rtol * size

@@ -37,7 +37,7 @@ def refuse_unstable(task: Task, machine: Machine, structure: Structure, g: Array
 
     Raises `InputError` (E445) if errors grow during the run by more than the option `growth` allows: e^(Re(s) stop)."""
     stop, most = task.options.transient.stop, task.options.growth
-    found = poles(machine, g, stop)
+    found = poles(machine, g)
     if found is None:
         return [
             "the zero dynamics were not examined: no differentiation orders at the start, or the network is too large"

@@ -14,9 +14,9 @@ from netsim.equations.machine import Machine
 Array = np.ndarray
 
 
-def poles(machine: Machine, g: Array, time: float) -> Poles | None:
-    """The poles at the point g; `time` (s) is what scales them at first.
+def poles(machine: Machine, g: Array) -> Poles | None:
+    """The poles at the point g.
 
     None where the point is singular (no orders exist) or the network too large."""
     parts = matrices(machine, g.copy())
-    return poles_of([part.toarray() for part in parts], time) if parts[0].shape[0] <= LARGEST else None
+    return poles_of([part.toarray() for part in parts]) if parts[0].shape[0] <= LARGEST else None

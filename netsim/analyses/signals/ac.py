@@ -144,7 +144,7 @@ def _near_poles(lin: Linearised, frequencies: Array) -> Array:
     """With frequencies around each resonance."""
     if lin.size > DENSE or len(lin.length):
         return frequencies
-    poles = poles_of([power[:, : lin.size].toarray() for power in lin.equations], 1.0 / frequencies[0])
+    poles = poles_of([power[:, : lin.size].toarray() for power in lin.equations])
     if poles is None:
         return frequencies
     s = poles.rates[poles.rates.imag > np.abs(poles.rates.real)]

@@ -61,8 +61,9 @@ class LinearModel:
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of a (1/s)."""
-        return np.linalg.eigvals(self.a) if len(self.a) else np.zeros(0, complex)
+        """Every finite s of the network's equations (1/s): the eigenvalues of a, slow ones to their own digits."""
+        found = poles_of([power[:, : self.lin.size].toarray() for power in self.lin.equations])
+        return np.zeros(0, complex) if found is None else found.rates
 
     def zeros(self, output: int | str = 0, input: int | str = 0) -> Array:
         """Transmission zeros (1/s) from one input to one output: poles of the network whose output is held."""
@@ -185,7 +186,7 @@ def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array
         ])
         for k in range(count)
     ]  # fmt: skip
-    found = poles_of(parts, 1.0)
+    found = poles_of(parts)
     return np.zeros(0, complex) if found is None else found.rates
 
 

@@ -8,6 +8,7 @@ leaves that subspace as it is, and sum d - sum c entries of z are coordinates of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ FAINT = 1e-13
 """Entries below this share of the largest in their row and in their column, both scaled, are rounding."""
 LARGEST = 3000
 """Orders of unknowns beyond which eigenvalues are not computed: half a minute."""
+SURE = 1e-6
+"""Poles below this share of the fastest one are found around a shift of their own: to 1e-10 they are not known else."""
+WIDEST = 80.0
+"""Rates between e^-80 and e^80 /s are looked for."""
 SINGULAR = 1e-13
 ON_AXIS = 1e-12
 """A pole is on the imaginary axis where moving it there leaves residuals below this share of their terms."""
@@ -58,20 +63,55 @@ class Reduced:
         return self.basis.T @ self.whole @ self.basis
 
 
-def reduced(parts: Sequence[Array], drives: Sequence[Array] = (), time: float = 1.0) -> Reduced | None:
-    """The ODE of sum_k s^k parts[k] x + sum_k s^k drives[k] w = 0 (dense); `time` (s) is what scales it at first.
+def reduced(parts: Sequence[Array], drives: Sequence[Array] = ()) -> Reduced | None:
+    """The ODE of sum_k s^k parts[k] x + sum_k s^k drives[k] w = 0 (dense).
 
     None where the point is singular (no orders exist) or the network too large."""
-    found = None
-    for _ in range(2):  # the second time in units of the poles themselves
-        found = _reduced(parts, drives, time)
-        if found is None or not found.states:
-            break
-        rates = np.abs(np.linalg.eigvals(found.dynamics))
-        if not (rates > 0.0).any():
-            break
-        time = found.time / float(np.exp(np.log(rates[rates > 0.0]).mean()))
-    return found
+    return _reduced(parts, drives, time_of(parts))
+
+
+def time_of(parts: Sequence[Array], count: int = 0) -> float:
+    """The time (s) than which all but `count` (0: half) of the finite s of det sum_k s^k parts[k] = 0 are faster, from
+    the sizes of the entries alone.
+
+    The largest product of one entry of each row and column grows as |s|^n, n being about the number of finite s that
+    are smaller (tropical roots: S. Gaubert, M. Sharify, Lecture Notes in Control and Information Sciences 389, 2009).
+    """
+    found = [
+        (*np.nonzero(part), np.full(np.count_nonzero(part), k), part[np.nonzero(part)]) for k, part in enumerate(parts)
+    ]
+    row, column, power, value = (np.concatenate(x) for x in zip(*found))
+    if not len(value):
+        return 1.0
+    size, shape = np.log(np.abs(value)), parts[0].shape
+    slow, fast = _smaller(row, column, power, size, shape, -WIDEST), _smaller(row, column, power, size, shape, WIDEST)
+    below, above, wanted = -WIDEST, WIDEST, count - 0.5 if count else (slow + fast) / 2
+    while fast > slow and above - below > 0.5:
+        middle = (below + above) / 2
+        if _smaller(row, column, power, size, shape, middle) > wanted:
+            above = middle
+        else:
+            below = middle
+    return float(np.exp(-(below + above) / 2))
+
+
+def _smaller(row: Array, column: Array, power: Array, size: Array, shape: tuple[int, int], rate: float) -> int:
+    """About how many finite s are smaller than e^rate; 0 where no product exists."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    at = size + rate * power
+    order = np.lexsort((-at, column, row))
+    first = np.ones(len(order), bool)
+    first[1:] = (np.diff(row[order]) != 0) | (np.diff(column[order]) != 0)
+    top = order[first]
+    weight = csr_array((at.max() + 1.0 - at[top], (row[top], column[top])), shape)
+    try:
+        rows, columns = min_weight_full_bipartite_matching(weight)
+    except ValueError:
+        return 0
+    powers = csr_array((power[top] + 1, (row[top], column[top])), shape)
+    return int(powers[rows, columns].sum() - len(rows))
 
 
 def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Reduced | None:
@@ -104,7 +144,8 @@ def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Re
             driven[p + c[row], row] += part[row]
             for k in range(c[row]):
                 driving[p + k, at[row] + k] += part[row]
-    sizes = np.linalg.svd(top, compute_uv=False)
+    scales = equilibrate(csc_matrix(np.abs(top)))
+    sizes = np.linalg.svd(scales[0][:, None] * top * scales[1], compute_uv=False)
     if not len(sizes) or not sizes[-1] > SINGULAR * sizes[0]:
         return None
     solved = np.linalg.solve(top, np.concatenate([lower, *driven], axis=1))
@@ -157,11 +198,11 @@ class Poles:
     states: Array
 
 
-def poles_of(parts: Sequence[Array], time: float) -> Poles | None:
+def poles_of(parts: Sequence[Array]) -> Poles | None:
     """Every finite s of sum_k s^k parts[k] x = 0; None as `reduced`."""
     from scipy import linalg
 
-    found = reduced(parts, (), time)
+    found = reduced(parts)
     if found is None:
         return None
     s, vectors = linalg.eig(found.dynamics) if found.states else (np.zeros(0, complex), np.zeros((0, 0)))
@@ -169,9 +210,59 @@ def poles_of(parts: Sequence[Array], time: float) -> Poles | None:
     first = np.cumsum(found.d) - found.d
     shapes = found.rates @ z
     shapes[found.d > 0] = z[first[found.d > 0]]
-    shapes = found.columns[:, None] * shapes
-    kept = [_to_axis(parts, s[k] / found.time, shapes[:, k]) for k in range(len(s))]
+    rates, shapes = s / found.time, found.columns[:, None] * shapes
+    if len(parts) <= 3:
+        rates, shapes = _slow_ones_anew(parts, rates, shapes)
+    kept = [_to_axis(parts, s, shapes[:, k]) for k, s in enumerate(rates)]
     return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
+
+
+def _slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
+    """The poles with those that are far slower than the fastest one found again, around a shift of their own size:
+    among all of them their error is rounding of the fastest."""
+    rates, shapes, group = rates.astype(complex), shapes.astype(complex), np.arange(len(rates))
+    while len(group):
+        size = np.abs(rates[group])
+        group = group[size < SURE * size.max()]
+        if len(group):
+            shift = 1.0 / time_of(parts, len(group))
+            mu, around = around_shift(*_three(parts), shift)
+            anew = shift + 1.0 / np.where(mu == 0.0, np.finfo(float).tiny, mu)
+            slowest = np.argsort(np.abs(anew), kind="stable")[: len(group)]
+            rates[group], shapes[:, group] = anew[slowest], around[:, slowest]
+    return rates, shapes
+
+
+def _three(parts: Sequence[Array]) -> tuple[Any, Any, Any]:
+    """K, D, M (sparse)."""
+    from scipy.sparse import csc_matrix
+
+    zero = np.zeros_like(parts[0])
+    stiffness, damping, mass = (csc_matrix(part) for part in (*parts, zero, zero)[:3])
+    return stiffness, damping, mass
+
+
+def around_shift(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array]:
+    """1/(s - shift) of every s, and shapes: P(shift) u = -(t D' + t^2 M) u with t = s - shift, D' = D + 2 shift M."""
+    from scipy import linalg
+
+    *scaled, columns = _shifted(stiffness, damping, mass, shift)
+    p, d, m = (x.toarray() for x in scaled)
+    n = p.shape[0]
+    lu = linalg.lu_factor(p)
+    companion = np.block([[-linalg.lu_solve(lu, d), -linalg.lu_solve(lu, m)], [np.eye(n), np.zeros((n, n))]])
+    mu, vectors = linalg.eig(companion)
+    return mu, columns[:, None] * vectors[:n]
+
+
+def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any, Any, Any, Array]:
+    """P(shift), its first derivative and M, rows and columns scaled; the columns' scales."""
+    from scipy.sparse import csc_matrix, diags_array
+
+    p = csc_matrix(stiffness + shift * damping + shift**2 * mass)
+    rows, columns = equilibrate(p)
+    left, right = diags_array(rows), diags_array(columns)
+    return left @ p @ right, left @ (damping + 2 * shift * mass) @ right, left @ mass @ right, columns
 
 
 def _to_axis(parts: Sequence[Array], s: complex, x: Array) -> complex:
