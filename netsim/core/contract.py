@@ -134,6 +134,15 @@ def parts(factor):
 
 
 @inner
+def without_infinite(entries):
+    """Entries of a step's matrix that are not finite become 0, as the derivative of sqrt(max(y, 0)) at y = 0: a matrix
+    of Newton's method need not be exact."""
+    for p in range(entries.shape[0]):
+        if not np.isfinite(entries[p]):
+            entries[p] = 0.0
+
+
+@inner
 def refactor(factor, trial, values):
     """Values of L and U; the pivot quality."""
     return _refactor(trial.code[REFACTOR], parts(factor), values)

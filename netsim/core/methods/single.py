@@ -23,6 +23,7 @@ from netsim.core.contract import (
     refactor,
     set_time,
     solve,
+    without_infinite,
 )
 from netsim.core.newton import (
     CONVERGED,
@@ -113,6 +114,7 @@ def _factorised(problem, factor, trial):
     """The matrix (and the residual) at the guess; False where its pivots do not serve."""
     entries, nnz = problem.sizes[ENTRIES], problem.sizes[NNZ]
     evaluate(problem.jacobian, trial, entries + nnz + 1)
+    without_infinite(trial.out[entries : entries + nnz])
     trial.counters[FACTORISATIONS] += 1
     return refactor(factor, trial, trial.out[entries : entries + nnz]) > PIVOT_QUALITY
 

@@ -1,12 +1,10 @@
 """The matrices of Radau IIA (netsim.core.methods.radau): K + l D + l^2 M at a real and a complex l, from three
 evaluations of the kernels."""
 
-import numpy as np
-
 from netsim.core.compiled import kinds
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import by_address, inner
-from netsim.core.contract import FACTOR_ALPHA, FACTORISATIONS, refactor
+from netsim.core.contract import FACTOR_ALPHA, FACTORISATIONS, refactor, without_infinite
 from netsim.core.newton import CONVERGED, PIVOT_QUALITY, SINGULAR
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY
 from netsim.core.radau.arrays import FACTOR_H, REFACTOR_PAIR, SOLVE_PAIR
@@ -19,8 +17,7 @@ _solve_pair = by_address(kinds.NOTHING)
 @inner
 def derivatives(method, problem, trial, state, h):
     """Coefficients of the matrix as a polynomial of l at a state that g holds too: three evaluations, two where nothing
-    moves. A derivative that is not finite, as that of sqrt(max(y, 0)) at y = 0, counts as zero: a matrix of Newton's
-    method need not be exact."""
+    moves."""
     g, out = trial.g, trial.out
     entries, nnz, nq = problem.sizes[ENTRIES], problem.sizes[NNZ], problem.sizes[NQ]
     history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
@@ -34,9 +31,7 @@ def derivatives(method, problem, trial, state, h):
         for i in range(entries + nnz + 1):
             out[i] = 0.0
         run_table(problem.jacobian, g, out)
-        for i in range(entries, entries + nnz):
-            if not np.isfinite(out[i]):
-                out[i] = 0.0
+        without_infinite(out[entries : entries + nnz])
         copy(out, entries, method.powers[k], 0, nnz)
     for p in range(nnz):
         e0, e1 = method.powers[0, p], method.powers[1, p]
