@@ -4,15 +4,18 @@
 
 OTHER is a folder with another state of the project (`git worktree add ../other COMMIT`). Without netlists it takes all
 of OTHER's models. A netlist is read from OTHER and runs in a fresh process of each checkout, one after the other; the
-first run compiles, of the others the fastest counts.
+first run compiles, of the others the fastest counts. A run that names no method takes there the one that it takes here:
+what is compared is the loop and not what a method costs.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import NamedTuple
@@ -24,6 +27,8 @@ LIMIT = 600.0
 SHORT = 2e-3
 """Seconds of a loop below which a ratio says nothing."""
 WORSE = 1.15
+RUN = re.compile(r"^(run .*?\b(?:transient|inverse)\((?!.*\bmethod *=))", re.MULTILINE)
+"""A run that names no method, up to its first option."""
 
 CHILD = """
 import json, sys, netsim
@@ -34,19 +39,20 @@ for _ in range(1 + int(sys.argv[2])):
         told = samples.attributes
         if "loop_cpu_seconds" in told:
             spent = told["loop_cpu_seconds"], told["cpu_seconds"]
-            runs.setdefault(number, []).append((*spent, told.get("steps", 0), samples.finished))
+            runs.setdefault(number, []).append((*spent, told.get("steps", 0), samples.finished, told["method"]))
 best = lambda found, k: min(run[k] for run in found[1:])
 print(json.dumps([[best(found, 0), best(found, 1), *found[0][2:]] for found in runs.values()]))
 """
 
 
 class Effort(NamedTuple):
-    """CPU seconds of a transient run's loop and of all of it, its steps, and whether it came to its end."""
+    """CPU seconds of a transient run's loop and of all of it, its steps, whether it came to its end, and its method."""
 
     loop: float
     whole: float
     steps: int
     finished: bool
+    method: str
 
 
 def efforts(checkout: Path, netlist: Path, repeats: int) -> list[Effort] | str:
@@ -62,13 +68,31 @@ def efforts(checkout: Path, netlist: Path, repeats: int) -> list[Effort] | str:
     return [Effort(*run) for run in json.loads(done.stdout.splitlines()[-1])]
 
 
+@contextmanager
+def by_method(netlist: Path, found: list[Effort] | str) -> Iterator[Path]:
+    """The netlist with the method of the runs found, where they have one in common, in each run that names none: a
+    file beside it, which may read the same other files."""
+    methods = {run.method for run in found} if not isinstance(found, str) else set()
+    if len(methods) != 1:
+        yield netlist
+        return
+    named = netlist.with_name(f"beside_{os.getpid()}_{netlist.name}")
+    named.write_text(RUN.sub(rf"\1method = {methods.pop()}, ", netlist.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        yield named
+    finally:
+        named.unlink()
+
+
 def compared(other: Path, netlists: Sequence[Path], repeats: int) -> Iterator[tuple[float, float]]:
     """Print a line for each transient run; yields the ratios (loop, whole run) of those that can be timed."""
     print(f"{'':52s}{'loop, ms':>20s}{'':8s}{'in all':>8s}{'steps':>16s}")
     print(f"{'':52s}{'other':>10s}{'here':>10s}{'ratio':>8s}{'ratio':>8s}{'other':>8s}{'here':>8s}")
     for netlist in netlists:
         name = str(netlist.relative_to(other / "models") if netlist.is_relative_to(other / "models") else netlist.name)
-        before, now = (efforts(checkout, netlist, repeats) for checkout in (other, HERE))
+        now = efforts(HERE, netlist, repeats)
+        with by_method(netlist, now) as named:
+            before = efforts(other, named, repeats)
         if isinstance(before, str) or isinstance(now, str):
             print(f"{name:52s} {before} | {now}" if before != now else f"{name:52s} {now}", flush=True)
             continue
