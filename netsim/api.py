@@ -15,7 +15,6 @@ from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.many.studies import Studies
 from netsim.analyses.refusals import refuse_signals
-from netsim.analyses.signals.linear import models_at
 from netsim.analyses.transient import stepped, stepped_options
 from netsim.analyses.variants import Variants
 from netsim.core.method import Method
@@ -36,7 +35,6 @@ from netsim.results.earlier import series_of_run
 from netsim.results.files import named_runs, samples_in, shown
 from netsim.results.measures import check_measures
 from netsim.results.partial.recording import Recording
-from netsim.results.plots import Picture, pictured, study_in
 from netsim.results.progress import Report, watched
 from netsim.results.samples import Samples
 from netsim.simulate.methods import METHODS
@@ -186,13 +184,14 @@ class Model(Studies):
         found = list(map(shown, done))  # no frame between: warnings name the line of the user
         return found[0] if len(found) == 1 else named_runs(found)
 
-    def plot(self, *signals: str, result: Any = None) -> Picture:
-        """A picture of signals, or of expressions of them; without any, of the plot lines. `result`: of a run that was
-        done; else the netlist is run."""
+    def plot(self, *signals: str, result: Any = None) -> Any:
+        """A `Picture` of signals, or of expressions of them; without any, of the plot lines. `result`: of a run that
+        was done; else the netlist is run."""
+        from netsim.results.plots import pictured, study_in
+
         runs = self.samples() if result is None else samples_in(result)
-        lines = () if study_in(runs) else self.network.plots
-        if signals:
-            lines = (Plot(tuple(expression_given("plot", text) for text in texts_given("plot", signals))),)
+        drawn = tuple(expression_given("plot", text) for text in texts_given("plot", signals))
+        lines = (Plot(drawn),) if signals else () if study_in(runs) else self.network.plots
         return pictured(runs, lines, self.values.scope(self.network.top))
 
     @OVERFLOWS
@@ -229,14 +228,9 @@ class Model(Studies):
         return judged(self.machine, samples, any(ANALYSES[run.analysis].over_time for run in self.network.runs))
 
     def _task(
-        self,
-        save: Sequence[str] | None = None,
-        progress: Report | None = None,
-        beside: Sequence[Name] = (),
-        rated: Sequence[Name] = (),
-        done: Sequence[Samples] = (),
-        recording: Recording | None = None,
-    ) -> Task:
+        self, save: Sequence[str] | None = None, progress: Report | None = None, beside: Sequence[Name] = (),
+        rated: Sequence[Name] = (), done: Sequence[Samples] = (), recording: Recording | None = None,
+    ) -> Task:  # fmt: skip
         """What an analysis works on, after the runs that are done."""
 
         def earlier(call: Any, name: str) -> Any:
@@ -308,6 +302,8 @@ class Model(Studies):
 
     def linearise(self, save: list[str] | None = None, **options: Any) -> Any:
         """x' = A x + B w, y = C x + D w (a `LinearModel`); a list for several instants. Options: inputs, at."""
+        from netsim.analyses.signals.linear import models_at
+
         return models_at(self._task(save), self._options(Run("linear", ()), options))
 
     def analyse(

@@ -36,8 +36,9 @@ ROOMS = {
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
-    "compiled.entries compiled.objects compiled.function compiled.call linear.elimination linear.graphs linear.matching linear.symbolic "
-    "linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
+    "compiled.entries compiled.objects compiled.function compiled.call linear.elimination "
+    "linear.graphs linear.extensions linear.matching "
+    "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
     "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants "
@@ -92,7 +93,7 @@ ROOMS = {
     "many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
-    "commands": "telling interrupting running looking making completing",
+    "commands": "listed telling interrupting running looking making completing",
     "cli": "",
     "__main__": "",
 }

@@ -79,7 +79,8 @@ class Variants:
         system = (
             system if system.network.beginnings is self.network.beginnings else replace(system, network=self.network)
         )
-        values = Values(self.network)
+        own = machine.values.network is self.network and not machine.values.overrides and not machine.values.inputs
+        values = machine.values if own else Values(self.network)
         try:
             absent = absent_rates(system, values)
             if not np.array_equal(absent, absent_rates(system, machine.values)):

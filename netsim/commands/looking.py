@@ -57,10 +57,16 @@ def show_command(chosen: argparse.Namespace) -> int:
 
 def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
-    from netsim.library.catalogue import describe, whole_library
+    from netsim.commands.listed import listed
 
-    library = whole_library(chosen.use)
-    print(describe(library, " ".join(chosen.name)), end="")
+    words = " ".join(chosen.name)
+
+    def described() -> str:
+        from netsim.library.catalogue import describe, whole_library
+
+        return describe(whole_library(chosen.use), words)
+
+    print(described() if chosen.use else listed(words, described), end="")
     return FINE
 
 

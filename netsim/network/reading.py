@@ -12,6 +12,7 @@ from netsim.network.expansion import build_network
 from netsim.network.network import Network
 from netsim.text.errors import SAVE_IT, InputError, Problem, nearest, show_lines_of
 from netsim.text.expressions.from_python import mapping_given, plain_number, refused
+from netsim.text.kept.parsed import parsed_text
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.show import show
@@ -72,7 +73,7 @@ def _network_of(path: Path, counts: Mapping[str, int] | None) -> Network:
     if found and found.program:
         program = found.program(path, True, library_types)
         return build_network(program, counts, show(program))
-    return build_network(parse(text, str(path)), counts, text)
+    return build_network(parsed_text(text, str(path)), counts, text)
 
 
 def _text_of(path: Path) -> str:

@@ -34,6 +34,7 @@ class Values:
     notes: list[Problem] = field(default_factory=list)
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
+    of_batches: dict[tuple[int, int], tuple[object, object, np.ndarray]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     inputs: frozenset[str] = frozenset()
 
@@ -42,13 +43,16 @@ class Values:
         others, overrides = dict(self.of_instances), {**self.overrides, name: value}
         if others.pop(name.rpartition(".")[0], None) is None:
             return Values(self.network, overrides, inputs=self.inputs)
-        return replace(self, overrides=overrides, known=dict(self.known), used=set(self.used), of_instances=others)
+        return replace(
+            self, overrides=overrides, known=dict(self.known), used=set(self.used), of_instances=others, of_batches={}
+        )
 
     def forget(self) -> None:
         """Overrides have changed: everything is evaluated anew when it is asked for."""
         self.known.clear()
         self.used.clear()
         self.of_instances.clear()
+        self.of_batches.clear()
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""
@@ -316,12 +320,13 @@ def check_bounds(
     path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()
 ) -> None:
     """Raise where a value breaks its declared bounds or is no number."""
-    for scalar in flatten(result.value):
-        if not np.isfinite(scalar):
+    scalars = flatten(result.value)
+    for scalar in scalars:
+        if not math.isfinite(scalar):
             raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
     for bound in statement.bounds:
         limit = number_of(bound.value, scope, result.dimension or dimension(None))
-        if not all(apply(bound.op, scalar, limit) for scalar in flatten(result.value)):
+        if not all(apply(bound.op, scalar, limit) for scalar in scalars):
             unit = format_dimension(result.dimension or dimension(None))
             shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
             got = ", ".join(f"{s:g}" for s in flatten(result.value))

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
+from netsim.core.linear.extensions import splu
 from netsim.core.linear.graphs import connected, members
 
 Array = np.ndarray

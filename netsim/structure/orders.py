@@ -199,9 +199,8 @@ def _known_transversal(*pattern: bytes) -> Array:
 
 def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:
     from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    from netsim.core.linear.matching import largest_matching
+    from netsim.core.linear.matching import full_matching, largest_matching
 
     pattern = csr_matrix((np.ones(len(i)), (i, j)), shape=(rows, columns))
     largest = largest_matching(pattern)
@@ -213,7 +212,7 @@ def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, name
         rows
     )  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
     weights = csr_matrix((sigma + 1.0, (i, place[j])), shape=(rows, columns))
-    matched, partners = min_weight_full_bipartite_matching(weights, maximize=True)
+    matched, partners = full_matching(weights, maximize=True)
     match = np.empty(rows, np.int64)
     match[matched] = largest[partners]
     return match

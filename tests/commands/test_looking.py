@@ -83,3 +83,24 @@ def test_the_program_collects_no_garbage_at_its_end():
         command = [sys.executable, "-c", f"{code}; sys.argv = ['netsim', 'list', 'rope']; netsim.{call}"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, expected)
+
+
+def test_what_was_listed_before_is_not_read_again(capsys, tmp_path, monkeypatch):
+    from netsim.library import catalogue
+
+    library = tmp_path / "own"
+    library.mkdir()
+    (library / "gaps.lib").write_text(LIB)
+    monkeypatch.setenv(VARIABLE, str(library))
+    first = run(capsys, "list", "gap_spring")
+    whole = catalogue.whole_library
+    monkeypatch.setattr(catalogue, "whole_library", lambda files: pytest.fail("read again"))
+    assert run(capsys, "list", "gap_spring") == first
+    monkeypatch.setattr(catalogue, "whole_library", whole)
+    (library / "gaps.lib").write_text(LIB.replace("behind a gap", "behind a slit"))
+    assert "behind a slit" in run(capsys, "list", "gap_spring")[1]
+    (library / "gaps.lib").write_text(LIB + 'include "other.lib"\n')  # whose changes would not be seen
+    (library / "other.lib").write_text("")
+    monkeypatch.setattr(catalogue, "whole_library", lambda files: pytest.fail("read again"))
+    with pytest.raises(pytest.fail.Exception):
+        run(capsys, "list", "gap_spring")

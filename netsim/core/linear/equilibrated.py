@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix, diags_array
-from scipy.sparse.linalg import splu
+
+from netsim.core.linear.extensions import splu
 
 Array = np.ndarray
 _TINY = 1e-300

@@ -52,7 +52,8 @@ def _saddle_point(jacobian: Any, r: Array, metric: Callable[[], Any], soft: Arra
     """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger
     one is a soft row's square."""
     from scipy.sparse import block_array, diags_array
-    from scipy.sparse.linalg import splu
+
+    from netsim.core.linear.extensions import splu
 
     m, n = jacobian.shape
     if not (r.any() and np.all(np.isfinite(r)) and np.all(np.isfinite(jacobian.data))):

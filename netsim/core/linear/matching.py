@@ -5,7 +5,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
+
+from netsim.core.linear.extensions import extension
 
 Ints = NDArray[np.int32]
 REMEMBERED = 200
@@ -25,12 +26,24 @@ def heaviest_matching(matrix: sparse.csc_matrix) -> Ints | None:
     )  # whole numbers: sums are exact, on others SciPy's search may never end
     weights.data = sizes.max(initial=0.0) + 1.0 - sizes
     try:
-        row, column = csgraph.min_weight_full_bipartite_matching(weights)
+        row, column = full_matching(weights)
     except ValueError:
         return None
     order = np.empty(len(row), np.int32)
     order[column] = row
     return order
+
+
+def full_matching(weights: sparse.csr_matrix, maximize: bool = False) -> tuple[Ints, Ints]:
+    """Rows and columns of the matching of all of them with the least sum of weights, or the largest. Raises ValueError
+    where there is none."""
+    match = getattr(extension("scipy.sparse.csgraph._matching"), "min_weight_full_bipartite_matching", None)
+    if match is None:
+        from scipy.sparse import csgraph
+
+        match = csgraph.min_weight_full_bipartite_matching
+    found: tuple[Ints, Ints] = match(weights, maximize)
+    return found
 
 
 def largest_matching(pattern: sparse.csr_matrix) -> Ints:

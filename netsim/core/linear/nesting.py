@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
+from netsim.core.linear.extensions import splu
 from netsim.core.linear.symbolic import Ints, null_spaces, pivot_order
 
 Places = NDArray[Any]

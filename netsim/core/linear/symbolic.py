@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
-from scipy.sparse.linalg import splu
+from scipy import sparse
 
 from netsim.core.compiled.function import compiled, inlined
+from netsim.core.linear.extensions import splu
 from netsim.core.linear.matching import heaviest_matching, structural_deficiency
 
 Floats = NDArray[np.float64]
@@ -325,5 +325,7 @@ def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
 def pivots(rows: Floats) -> tuple[Floats, Ints]:
     """What each row adds to those taken before it when always the largest rest is next: the sizes, falling, and the
     rows' order (QR with pivots)."""
+    from scipy import linalg
+
     triangle, order = linalg.qr(rows.T, mode="r", pivoting=True)
     return np.abs(np.diag(triangle)), order

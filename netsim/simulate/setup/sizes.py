@@ -23,10 +23,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import RTOL, Trial
+from netsim.core.linear.extensions import splu
 from netsim.core.newton import set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX
 from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN

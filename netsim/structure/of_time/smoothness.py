@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
+from netsim.core.linear.extensions import splu
 from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.bindings import Shape, smoothness

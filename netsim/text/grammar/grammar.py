@@ -6,7 +6,6 @@ import json
 import sys
 import threading
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +46,8 @@ def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
 def _lark_data() -> dict[str, Any]:
     """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and
     whole."""
+    from importlib.metadata import version
+
     grammar = Path(__file__).with_name("netsim.lark").read_bytes()
     key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"json"])).hexdigest()[
         :20

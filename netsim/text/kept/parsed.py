@@ -26,6 +26,8 @@ CLASSES = {
     if isinstance(each, type) and is_dataclass(each)
 }
 """What a syntax tree is made of."""
+LONGEST = 100_000
+"""Characters: longer texts are lists of plain lines, which are parsed faster than a tree is read."""
 
 
 def parsed(path: Path) -> Program:
@@ -35,17 +37,22 @@ def parsed(path: Path) -> Program:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(Problem("E100", f"'{path}' cannot be read: it is not UTF-8 text", hint=SAVE_IT)) from None
-    folder = cache_folder("parsed")
+    return parsed_text(text, str(path))
+
+
+def parsed_text(text: str, file: str) -> Program:
+    """The syntax tree of a text, from the cache where it was parsed before; raises `InputError` with its mistakes."""
+    folder = cache_folder("parsed") if len(text) <= LONGEST else None
     if folder is None:
-        return parse(text, str(path))
-    made_of = "\0".join([_parser(), str(path), text])
+        return parse(text, file)
+    made_of = "\0".join([_parser(), file, text])
     entry = folder / blake2b(made_of.encode(), digest_size=20).hexdigest()
     program = _kept(entry)
     if program is None:
-        program = parse(text, str(path))
+        program = parse(text, file)
         with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
             keep(entry, packed(program))
-    remember_source(str(path), text)
+    remember_source(file, text)
     return program
 
 
