@@ -67,9 +67,7 @@ def plan_recovery(
     values = structure.signature.of(elements)
     sizes = system.nominals if sizes is None else sizes
     held = differentiated_held(machine, structure, values)
-    sizes = np.concatenate(
-        [sizes, np.where(held[system.n :], differentiated_sizes(structure, values, sizes), 1.0), [1.0]]
-    )
+    sizes = np.concatenate([sizes, differentiated_sizes(structure, values, sizes, system.layout.nk), [1.0]])
     lowest = -int(structure.dynamic.d.max(initial=0))
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
@@ -108,10 +106,10 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
     return (of_velocities(s, n, nk) & (force | ~read))[n : s.size]
 
 
-def differentiated_sizes(structure: Structure, values: Array, sizes: Array) -> Array:
-    """The change of each differentiated quantity that goes with ordinary changes of its unknowns."""
+def differentiated_sizes(structure: Structure, values: Array, sizes: Array, nk: int) -> Array:
+    """The change of each differentiated quantity that goes with ordinary changes of its unknowns and velocities."""
     s, n = structure.signature, len(sizes)
-    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.order == 0)
+    inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.order <= (s.variable < nk))
     ordinary = np.zeros(s.size - n)
     np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * sizes[s.variable[inside]])
     return np.where(ordinary > 0.0, ordinary, 1.0)

@@ -434,3 +434,26 @@ save l1.i
 """).samples()
     assert run.finished
     assert np.abs(run.values[:, 0] - size * np.sin(w * run.time)).max() < ALLOWED * rtol * size
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+@pytest.mark.parametrize("mass", [1e-18, 1e-10, 1e6, 1e15])
+def test_a_top_moves_alike_whatever_its_mass(mass, method):
+    """Its angular momentum of 1e-16 kg m2/s had the size of 1: velocities were put onto the constraints beside the metric
+    of the mass, and a top of 1e-11 kg was off by 500 rtol, its angular momentum about the vertical too."""
+
+    def run(m):
+        found = netsim.load(f"""
+use spatial
+world gravity = [0, 0, -9.81] m/s2
+b1 body      (p)         m = {m} kg, I = diag({m / 10}, {m / 10}, {m / 20}) kg.m2, at = [0, 0, 1] m
+j1 spherical (ground, p) at = [0, 0, 0] m
+start p.w = [0.5, 0, 60] rad/s
+""").transient(stop=0.5, sample=0.05, rtol=1e-7, method=method, save=["p.r", "p.v", "p.w"])
+        return [np.array([found[f"p.{x}.{c}"].values for c in "xyz"]) for x in "rvw"]
+
+    (r, v, w), (r1, v1, w1) = run(mass), run(1.0)
+    assert max(np.abs(r - r1).max(), np.abs(v - v1).max()) < 1e-8
+    along = (w * r).sum(axis=0)
+    vertical = r[0] * v[1] - r[1] * v[0] + along * r[2] / 20 + (w[2] - along * r[2]) / 10
+    assert np.abs(vertical - vertical[0]).max() < 20e-7 * abs(vertical[0])

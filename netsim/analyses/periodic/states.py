@@ -72,7 +72,7 @@ def states_of(run: Running, rows: Array) -> States:
     nk, scale = layout.nk, run.trial.scale / run.trial.tolerances[RTOL]
     contents = layout.differentiated(np.arange(layout.nq), 0)
     values = partials_in(_stages(run.machine, run.structure), rows[-1])
-    ordinary = differentiated_sizes(run.structure, values, scale[nk:])
+    ordinary = differentiated_sizes(run.structure, values, scale[nk:], nk)
     held = rows[:, layout.discretes : layout.befores]
     numbers = layout.discretes + np.flatnonzero((held != np.round(held)).any(axis=0) & (held != held[:1]).any(axis=0))
     largest = np.abs(rows[:, numbers]).max(axis=0, initial=0.0)
