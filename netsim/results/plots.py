@@ -31,8 +31,6 @@ from netsim.text.units import Dimension, format_dimension, parse_unit
 PICTURES = (".png", ".svg")
 MOST_POINTS = 8000
 MOST_PANELS = 8
-FARTHEST = 1e300
-"""Values beyond are drawn there: axes cannot be longer than the largest float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ def plot(
     signal.
     """
     path, runs = check_picture(path), [runs] if isinstance(runs, Samples) else runs
-    runs = [replace(run, values=np.clip(run.values, -FARTHEST, FARTHEST)) for run in runs]
+    runs = [replace(run, values=np.clip(run.values, -over_cases.FARTHEST, over_cases.FARTHEST)) for run in runs]
     return written(path, lambda place: _save(_figure(runs, plots, parameters, title), place))
 
 

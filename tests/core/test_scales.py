@@ -452,7 +452,7 @@ start p.w = [0.5, 0, 60] rad/s
 """).transient(stop=0.5, sample=0.05, rtol=1e-7, method=method, save=["p.r", "p.v", "p.w"])
         return [np.array([found[f"p.{x}.{c}"].values for c in "xyz"]) for x in "rvw"]
 
-    (r, v, w), (r1, v1, w1) = run(mass), run(1.0)
+    (r, v, w), (r1, v1, _) = run(mass), run(1.0)
     assert max(np.abs(r - r1).max(), np.abs(v - v1).max()) < 1e-8
     along = (w * r).sum(axis=0)
     vertical = r[0] * v[1] - r[1] * v[0] + along * r[2] / 20 + (w[2] - along * r[2]) / 10

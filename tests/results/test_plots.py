@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import netsim
 from netsim.results import plots
 from netsim.results.files import samples_of
 from netsim.results.plots import plot
@@ -129,3 +130,18 @@ def test_values_near_the_largest_float_are_drawn_without_a_warning(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         assert plot(samples_of(file), (), tmp_path / "far.png").exists()
+
+
+def test_a_sweep_with_values_near_the_largest_float_is_drawn_without_a_warning(tmp_path):
+    (found,) = netsim.load("""
+use electrical
+v1 voltage  (a, ground)  v = 1 V
+r1 resistor (a, ground)  R = 1 Ohm
+measure top = max(v1.i)
+run sweep(over = [r1.R = [1 Ohm, 2 Ohm, 3 Ohm]], stop = 1 s)
+""").samples()
+    top = found.table.data_vars["top"]
+    far = replace(found.table, data_vars={**found.table.data_vars, "top": replace(top, values=np.array([-1.7e308, 1.7e308, 1.5e308]))})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert plot(replace(found, table=far), (), tmp_path / "far.png").exists()

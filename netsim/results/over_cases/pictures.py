@@ -15,6 +15,8 @@ Array = np.ndarray
 MOST_PANELS = 8
 MOST_CURVES = 10
 """Cases that are drawn one by one: more are a fan."""
+FARTHEST = 1e300
+"""Values beyond are drawn there: axes cannot be longer than the largest float."""
 BINS = 40
 """Bars of a histogram at most."""
 BANDS = ((0.0, 1.0, 0.15), (0.05, 0.95, 0.3), (0.25, 0.75, 0.5))
@@ -59,13 +61,17 @@ class _Sweep:
         found = {str(name): self.table[name] for name in self.table.data_vars if name not in STATES}
         return {**{n: v for n, v in found.items() if "time" not in v.dims}, **found}
 
+    def values(self, name: str) -> Array:
+        """The values of a column or parameter that axes can hold."""
+        return np.clip(np.asarray(self.table[name].values), -FARTHEST, FARTHEST)
+
     def unit(self, name: str) -> str:
         """The SI unit of a column, '1' for a pure number."""
         return str(self.table[name].attrs.get("units", "1"))
 
     def axis(self, name: str) -> tuple[Array, str]:
         """Values of a parameter in a readable unit, and the words for its axis."""
-        values = np.asarray(self.table[name].values)
+        values = self.values(name)
         factor, unit = _scaled(self.unit(name), values)
         return values * factor, f"{name} [{unit}]"
 
@@ -103,7 +109,7 @@ def _scaled(unit: str, values: Array) -> tuple[float, str]:
 
 def _series(sweep: _Sweep, name: str) -> tuple[Array, Array, str, str]:
     """Times, (cases, times) of those that finished, and the words for both axes."""
-    values = np.asarray(sweep.table[name].values).reshape(-1, len(sweep.time))[sweep.finished.ravel()]
+    values = sweep.values(name).reshape(-1, len(sweep.time))[sweep.finished.ravel()]
     factor, unit = _scaled(sweep.unit(name), values)
     per_second, second = _scaled("s", sweep.time)
     return sweep.time * per_second, values * factor, f"time [{second}]", f"{name} [{unit}]"
@@ -125,7 +131,7 @@ def _fan(axes: Any, sweep: _Sweep, name: str) -> None:
 def _curves(axes: Any, sweep: _Sweep, name: str) -> None:
     time, values, below, beside = _series(sweep, name)
     (parameter,) = sweep.grid
-    given = np.asarray(sweep.table[parameter].values)[sweep.finished.ravel()]
+    given = sweep.values(parameter)[sweep.finished.ravel()]
     for k, (x, series) in enumerate(zip(given.tolist(), values)):
         label = f"{parameter} = {reading(x, '' if sweep.unit(parameter) == '1' else sweep.unit(parameter))}"
         axes.plot(time, series, color=_shade(k, len(given)), linewidth=1.6, label=label)
@@ -141,7 +147,7 @@ def _shade(k: int, count: int) -> Any:
 
 
 def _histogram(axes: Any, sweep: _Sweep, name: str) -> None:
-    values = np.asarray(sweep.table[name].values)
+    values = sweep.values(name)
     known = np.isfinite(values)
     factor, unit = _scaled(sweep.unit(name), values)
     if known.any():
@@ -160,7 +166,7 @@ def _histogram(axes: Any, sweep: _Sweep, name: str) -> None:
 def _curve(axes: Any, sweep: _Sweep, name: str) -> None:
     (parameter,) = sweep.grid
     x, below = sweep.axis(parameter)
-    values = np.asarray(sweep.table[name].values)
+    values = sweep.values(name)
     factor, unit = _scaled(sweep.unit(name), values)
     axes.plot(x, values * factor, "o-", color=COLOURS[0], linewidth=1.6, markersize=4)
     if (broken := sweep.finished & ~sweep.holds).any():
@@ -173,9 +179,9 @@ def _curve(axes: Any, sweep: _Sweep, name: str) -> None:
 def _heat_map(axes: Any, sweep: _Sweep, name: str) -> None:
     """Over the first two parameters, the others at the middle of their values."""
     others = sweep.grid[2:]
-    middle = tuple(len(np.asarray(sweep.table[p].values)) // 2 for p in others)
+    middle = tuple(len(sweep.values(p)) // 2 for p in others)
     at: Any = (slice(None), slice(None), *middle)
-    values, holds = np.asarray(sweep.table[name].values)[at], sweep.holds[at]
+    values, holds = sweep.values(name)[at], sweep.holds[at]
     finished = sweep.finished[at]
     factor, unit = _scaled(sweep.unit(name), values)
     (x, below), (y, beside) = map(sweep.axis, sweep.grid[:2])
@@ -189,9 +195,7 @@ def _heat_map(axes: Any, sweep: _Sweep, name: str) -> None:
     axes.set_xlabel(below)
     axes.set_ylabel(beside)
     if others:
-        fixed = ", ".join(
-            f"{p} = {reading(float(sweep.table[p].values[k]), sweep.unit(p))}" for p, k in zip(others, middle)
-        )
+        fixed = ", ".join(f"{p} = {reading(float(sweep.values(p)[k]), sweep.unit(p))}" for p, k in zip(others, middle))
         axes.set_title(f"at {fixed}", fontsize=9, loc="right")
 
 
