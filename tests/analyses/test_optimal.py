@@ -175,8 +175,10 @@ def test_goddard():
 def test_two_links_in_least_time():
     """Both torques jump between their bounds: the instants by a shooting of its own with Lagrange's equations. At the end the upper arm stands
     upright, where one of its velocities says nothing about its rotation."""
-    samples = solved("two_link_time")
+    steps: list[tuple] = []
+    (samples,) = netsim.load(MODELS / "two_link_time.net").samples({}, lambda *step: steps.append(step))
     assert samples.attributes["optimality"] < 1e-6
+    assert len(steps) < 200  # with smaller pivots a search goes astray for 500
     signs = [np.sign(samples.series(name)) for name in ("one.T", "two.T")]
     jumps = [samples.time[np.flatnonzero(np.diff(s))] for s in signs]
     starts = [s[1] for s in signs]
@@ -194,7 +196,7 @@ def test_two_links_in_least_time():
 
         y, edges = np.zeros(4), np.concatenate([[0.0], np.sort(z[:-1]), [stop]])
         for low, high in pairwise(edges):
-            y = solve_ivp(lambda t, y, m=0.5 * (low + high): f(m, y), (low, high), y, "DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
+            y = solve_ivp(lambda t, y, m=0.5 * (low + high): f(m, y), (low, high), y, "DOP853", rtol=1e-8, atol=1e-10).y[:, -1]
         return y - np.array([np.pi / 2, 0.0, 0.0, 0.0])
 
     first = np.concatenate([*jumps, [samples.time[-1]]])
@@ -205,7 +207,7 @@ def test_two_links_in_least_time():
         assert ended == 1
         return found[-1]
 
-    best = minimize_scalar(stop, bounds=(first[0] - 0.02, first[0] + 0.02), method="bounded", options={"xatol": 1e-4}).fun
+    best = minimize_scalar(stop, bounds=(first[0] - 0.02, first[0] + 0.02), method="bounded", options={"xatol": 4e-4}).fun
     assert abs(objective(samples) - best) < 5e-6
 
 

@@ -36,7 +36,7 @@ SMALL = {
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
     "ngspice_files": {"only": "filter", "most": 1},
-    "optimal": {"names": ("optimal/double_integrator.net", "optimal/passive_elbow.net")},
+    "optimal": {"names": ("optimal/double_integrator.net", "optimal/passive_elbow.net"), "intervals": 4},
     "periodic": {"netlists": {"charge": CHARGE}},
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
     "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},

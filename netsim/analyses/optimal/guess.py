@@ -1,11 +1,9 @@
 """First guesses: the start held for the whole span, or a straight way to a point that meets what is asked for at the
 end."""
 
-from typing import Any
-
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled, constants_of
+from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.transcription import Ends, Setting
@@ -76,8 +74,6 @@ def nearest_end(point: Point, ends: Ends, watched: Array, g: Array, z: Array) ->
     for bound in ends.bounds:
         low[watched[bound.watch]], high[watched[bound.watch]] = bound.low, bound.high
     low[ends.places] = high[ends.places] = ends.values
-    nlp, derivatives = Scaled(blocks, size, np.ones(1 + point.equations[-1])).functions()
-    quiet: dict[str, Any] = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False, "ipopt.max_iter": 200}
-    solver = ca.nlpsol("end", "ipopt", nlp, {**quiet, "show_eval_warnings": False, **derivatives})
-    found = solver(x0=z / size, p=constants_of(blocks), lbx=low / size, ubx=high / size, lbg=0.0, ubg=0.0)
-    return np.asarray(found["x"]).ravel() * size if solver.stats()["success"] else z
+    scaled = Scaled(blocks, size, np.ones(1 + point.equations[-1]), {"max_iter": 200})
+    found, stats = scaled.solved(x0=z / size, lbx=low / size, ubx=high / size, lbg=0.0, ubg=0.0)
+    return np.asarray(found["x"]).ravel() * size if stats["success"] else z

@@ -10,11 +10,11 @@ internal motion there is told.
 
 import time as clock
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.guess import first_guess
 from netsim.analyses.optimal.meshes import Limits, first_mesh, on_fine_mesh
@@ -40,16 +40,17 @@ LEFT = 1e-3
 """A share of the largest velocity that is left at an end and above which a longer lead or tail is asked for."""
 
 
-def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], beside: Sequence[Name]) -> Samples:
-    """The bounded inverse as samples from -lead to stop + tail. Raises `InputError` (E461) with more actuators than
-    motions."""
+def bounded_inverse(
+    task: Task, imposed: Prepared, saves: Sequence[Expr], plots: Sequence[Expr], beside: Sequence[Name]
+) -> Samples:
+    """The bounded inverse as samples from -lead to stop + tail; `imposed` is the network whose signals follow their
+    motions. Raises `InputError` (E461) with more actuators than motions."""
     began, cpu = clock.perf_counter(), clock.thread_time()
     options = task.options
     if task.spare:
         message = "a bounded inverse has as many actuators as motions"
         hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
         raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
-    imposed = task.wired()
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
     machine, structure, g, moved = _begun(machine, imposed[2], options.transient.start)
     point = point_of(machine, present(machine, structure), ())
@@ -82,11 +83,10 @@ def bounded_inverse(task: Task, saves: Sequence[Expr], plots: Sequence[Expr], be
 
 def _begun(machine: Machine, structure: Structure, start: str) -> tuple[Machine, Structure, Array, list[Change]]:
     """Where the search begins: the start, or where there is none (a motion is under way at t = 0) what is drawn."""
-    for begin in dict.fromkeys((start, "rest")):
-        with suppress(SimulationError):
-            machine, structure, g, changes = begun(machine, structure, begin)
-            return machine, structure, g, list(changes)
-    return machine, structure, machine.g.copy(), []
+    try:
+        return begun(machine, structure, start)
+    except SimulationError:
+        return machine, structure, machine.g.copy(), []
 
 
 def _left(solution: Solution, g: Array, lead: float, tail: float) -> list[str]:

@@ -5,13 +5,18 @@ and the Hessian of its share of the Lagrangian. So the derivatives of the whole 
 up as index arrays.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
+from itertools import count
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+from netsim.analyses.optimal.program.called import Called
 
 Array = np.ndarray
 NOWHERE = -1
@@ -68,158 +73,150 @@ class Block:
 
     def values(self, x: Array) -> Array:
         """The results (results, copies) at a vector of all variables."""
-        return mapped(self.formula.value, self.copies, np.append(x, 0.0)[self.places], self.given)
+        return self._mapped(self.formula.value, x)
 
-    def slopes(self, x: Array) -> tuple[Array, Array, Array]:
-        """Entries of the Jacobian at x with their rows and places, those that count."""
-        entries, result, variable = self.formula.slopes
-        values = mapped(entries, self.copies, np.append(x, 0.0)[self.places], self.given)
-        row, place = self.rows[result], self.places[variable]
-        there = (row >= 0) & (place >= 0)
-        return values[there], row[there], place[there]
+    def slopes(self, x: Array) -> Array:
+        """Entries of the Jacobian (entries, copies) at x, whose rows and places are those of `sloping`."""
+        return self._mapped(self.formula.slopes[0], x)
 
+    @property
+    def sloping(self) -> tuple[Array, Array]:
+        """Rows and places (entries, copies) of the entries of the Jacobian."""
+        _, result, variable = self.formula.slopes
+        return self.rows[result], self.places[variable]
 
-def mapped(function: Any, copies: int, *given: Array) -> Array:
-    """A function of columns at many columns at once."""
-    if not copies or not function.numel_out(0):
-        return np.zeros((function.numel_out(0), copies))
-    return np.asarray(function.map(copies)(*(ca.DM(each) for each in given)))
+    def curvature(self, x: Array, lam: Array) -> Array:
+        """Entries of the Hessian (entries, copies) of what rows times lam add up to, at places of `curving`."""
+        return self._mapped(self.formula.curvature[0], x, np.append(lam, 0.0)[self.rows])
+
+    @property
+    def curving(self) -> tuple[Array, Array]:
+        """Both places (entries, copies) of the entries of the Hessian."""
+        _, first, second = self.formula.curvature
+        return self.places[first], self.places[second]
+
+    def _mapped(self, function: Any, x: Array, *more: Array) -> Array:
+        """A function of columns for all copies at once."""
+        if not self.copies or not function.numel_out(0):
+            return np.zeros((function.numel_out(0), self.copies))
+        every, results = function.map(self.copies), np.empty((self.copies, function.numel_out(0)))
+        buffer, evaluate = every.buffer()
+        given = [np.ascontiguousarray(each.T) for each in (np.append(x, 0.0)[self.places], self.given, *more)]
+        for k, each in enumerate(given):
+            if each.size:
+                buffer.set_arg(k, each.data)
+        buffer.set_res(0, results.data)
+        evaluate()
+        return results.T
 
 
 def values_of(blocks: Sequence[Block], x: Array, rows: int) -> Array:
     """All rows at x."""
-    found = np.zeros(rows + 1)
-    for block in blocks:
-        np.add.at(found, block.rows, block.values(x))
-    return found[:rows]
+    at = np.concatenate([np.zeros(0, np.int64), *(block.rows.ravel() for block in blocks)])
+    values = np.concatenate([np.zeros(0), *(block.values(x).ravel() for block in blocks)])
+    return np.bincount(np.where(at < 0, rows, at), values, rows + 1)[:rows]
 
 
 def slopes_of(blocks: Sequence[Block], x: Array, rows: int) -> Any:
     """The Jacobian of all rows at x as a sparse matrix (rows, variables)."""
     from scipy.sparse import csr_array
 
-    parts = [block.slopes(x) for block in blocks]
-    value, row, place = (np.concatenate([np.zeros(0), *(part[k] for part in parts)]) for k in range(3))
-    return csr_array((value, (row.astype(np.int64), place.astype(np.int64))), shape=(rows, len(x)))
+    row, place = _joined([block.sloping for block in blocks])
+    there = (row >= 0) & (place >= 0)
+    values = np.concatenate([np.zeros(0), *(block.slopes(x).ravel() for block in blocks)])
+    return csr_array((values[there], (row[there], place[there])), shape=(rows, len(x)))
 
 
-def constants_of(blocks: Sequence[Block]) -> Array:
-    """All constants, copy by copy: the parameter of the program."""
-    return np.concatenate([np.zeros(0), *(block.given.ravel("F") for block in blocks)])
+def _joined(places: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    none = np.zeros(0, np.int64)
+    one, other = (np.concatenate([none, *(pair[k].ravel() for pair in places)]) for k in range(2))
+    return one, other
 
 
-@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Where entries with rows, columns and factors add up in a sparse matrix; those with a negative one are left
+    out."""
+
+    def __init__(self, row: Array, column: Array, factor: Array, shape: tuple[int, int]):
+        self.picked = np.flatnonzero((row >= 0) & (column >= 0))
+        self.factor = factor[self.picked]
+        places, self.at = np.unique(column[self.picked] * shape[0] + row[self.picked], return_inverse=True)
+        column, row = np.divmod(places, shape[0])
+        self.pattern = ca.Sparsity(*shape, np.searchsorted(column, np.arange(shape[1] + 1)).tolist(), row.tolist())
+
+    def summed(self, parts: Sequence[Array]) -> Array:
+        """The entries of the matrix, column by column, from those of all parts."""
+        entries = np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])[self.picked]
+        return np.bincount(self.at, entries * self.factor, self.pattern.nnz())
+
+
 class Scaled:
-    """A program in variables x/`size` and rows `weight`*r; row 0 is the objective."""
+    """A program in variables x/`size` and rows `weight`*r, of which row 0 is made least by IPOPT with `options`.
+    `blocks` may be replaced by ones that differ in their constants alone."""
 
-    blocks: Sequence[Block]
-    size: Array
-    weight: Array
-
-    def functions(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The program as `casadi.nlpsol` takes it, and its derivatives as options of it."""
-        x, p = ca.MX.sym("x", len(self.size)), ca.MX.sym("p", len(constants_of(self.blocks)))
-        sigma, lam = ca.MX.sym("sigma"), ca.MX.sym("lam", len(self.weight) - 1)
-        every = ca.vertcat(x * ca.DM(self.size), 0), p
-        results = self._rows(every)
-        f, g = results[0], results[1:]
-        slope, jacobian = self._jacobian(every)
-        hessian = self._hessian(every, ca.vertcat(sigma, lam))
-        names = ["x", "p"], ["f", "grad_f_x"]
-        options = {
-            "grad_f": ca.Function("nlp_grad_f", [x, p], [f, slope], *names),
-            "jac_g": ca.Function("nlp_jac_g", [x, p], [g, jacobian], ["x", "p"], ["g", "jac_g_x"]),
-            "hess_lag": ca.Function(
-                "nlp_hess_l", [x, p, sigma, lam], [hessian], ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
-            ),
+    def __init__(self, blocks: Sequence[Block], size: Array, weight: Array, options: Mapping[str, Any]):
+        self.blocks, self.size, self.weight = blocks, size, weight
+        row, column = _joined([block.sloping for block in blocks])
+        self.jacobian = Meeting(row - 1, column, weight[row] * size[column], (len(weight) - 1, len(size)))
+        one, other = _joined([block.curving for block in blocks])
+        # an entry of the upper triangle stands for both; where two variables of a copy are one, it counts twice
+        twice = [np.not_equal(*block.formula.curvature[1:])[:, None] & np.equal(*block.curving) for block in blocks]
+        factor = np.concatenate([np.zeros(0), *(np.where(each, 2.0, 1.0).ravel() for each in twice)])
+        factor *= size[one] * size[other]
+        self.hessian = Meeting(np.minimum(one, other), np.maximum(one, other), factor, (len(size), len(size)))
+        x, m = ca.Sparsity.dense(len(size)), ca.Sparsity.dense(len(weight) - 1)
+        number, at = ca.Sparsity.dense(1), {"x": x, "p": ca.Sparsity(0, 0)}
+        ends = {"x": x, "f": number, "g": m, "lam_x": x, "lam_g": m, "lam_p": ca.Sparsity(0, 0)}
+        dual = {**at, "lam_f": number, "lam_g": m}
+        f, g = (number, lambda *given: self._values(given[0])[0]), (m, lambda *given: self._values(given[0])[1:])
+        slopes, curvature = (self.jacobian.pattern, self._slopes), (self.hessian.pattern, self._curvature)
+        self.called = {
+            "": Called("nlp", at, {"f": f, "g": g}),
+            "grad_f": Called("nlp_grad_f", at, {"f": f, "grad_f_x": (x, self._gradient)}),
+            "jac_g": Called("nlp_jac_g", at, {"g": g, "jac_g_x": slopes}),
+            "hess_lag": Called("nlp_hess_l", dual, {"triu_hess_gamma_x_x": curvature}),
+            "iteration_callback": Called("told", ends, {"ret": (number, self._told)}),
         }
-        return {"x": x, "p": p, "f": f, "g": g}, options
+        quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False, "no_nlp_grad": True}
+        nlp, given = self.called[""], {name: each for name, each in self.called.items() if name}
+        with _silence():
+            every: dict[str, Any] = {**quiet, **given, "ipopt": {"print_level": 0, "sb": "yes", **options}}
+            self.solver = ca.nlpsol("optimum", "ipopt", nlp, every)
 
-    @cached_property
-    def _first(self) -> dict[int, int]:
-        """Where the constants of every block begin."""
-        sizes = np.cumsum([0, *(block.given.size for block in self.blocks)])
-        return {id(block): int(first) for block, first in zip(self.blocks, sizes)}
+    def solved(self, tell: Callable[[int], object] = lambda step: None, **given: Any) -> tuple[Any, Any]:
+        """The answer of IPOPT and how it ended; `tell` is called with the number of every iteration. What it raises
+        ends the search, as an interruption does, and is raised."""
+        self.tell, self.steps = tell, count()
+        with _silence():
+            found = self.solver(**given)
+        for each in self.called.values():
+            if each.raised is not None:
+                raise each.raised
+        return found, self.solver.stats()
 
-    def _mapped(self, function: Any, block: Block, every: tuple[Any, Any], *more: Any) -> Any:
-        """The results of all copies as one column, from all variables and constants."""
-        variables, constants = every
-        read = ca.reshape(variables[_listed(block.places, variables)], block.places.shape[0], block.copies)
-        first = self._first[id(block)]
-        given = ca.reshape(constants[first : first + block.given.size], *block.given.shape)
-        return ca.vec(function.map(block.copies)(read, given, *more))
+    def _told(self, *_: Array) -> int:
+        self.tell(next(self.steps))
+        return 0
 
-    def _rows(self, every: Any) -> Any:
-        total = ca.MX.zeros(len(self.weight))
-        for block in self.blocks:
-            row = block.rows.ravel("F")
-            there = np.flatnonzero(row >= 0)
-            shape = len(self.weight), len(row)
-            picking = _sparse(self.weight[row[there]], row[there], there, shape)
-            total += ca.mtimes(picking, self._mapped(block.formula.value, block, every))
-        return total
+    def _values(self, x: Array) -> Array:
+        return self.weight * values_of(self.blocks, x * self.size, len(self.weight))
 
-    def _jacobian(self, every: Any) -> tuple[Any, Any]:
-        """The gradient of row 0, from those blocks alone that add to it, and the Jacobian of the others."""
+    def _gradient(self, x: Array, _: Array) -> Array:
+        """From those blocks alone that add to the objective."""
         priced = [block for block in self.blocks if (block.rows == OBJECTIVE).any()]
-        gradient = self._slopes(every, priced, lambda row: row == OBJECTIVE)[0, :]
-        return ca.densify(gradient).T, self._slopes(every, self.blocks, lambda row: row > OBJECTIVE)[1:, :]
+        slopes = slopes_of(priced, x * self.size, len(self.weight))[[OBJECTIVE]].toarray()[0]
+        return np.asarray(self.weight[OBJECTIVE] * slopes * self.size)
 
-    def _slopes(self, every: Any, blocks: Sequence[Block], picked: Callable[[Array], Array]) -> Any:
-        """The Jacobian of the picked rows as blocks give it."""
-        entries, rows, columns = [ca.MX(0, 1)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for block in blocks:
-            function, result, variable = block.formula.slopes
-            if len(result):
-                entries.append(self._mapped(function, block, every))
-                rows.append(block.rows[result].ravel("F"))
-                columns.append(block.places[variable].ravel("F"))
-        row, column, shape = np.concatenate(rows), np.concatenate(columns), (len(self.weight), len(self.size))
-        weights = np.where((row >= 0) & (column >= 0), self.weight[row] * self.size[column], 0.0)
-        return _summed(ca.vertcat(*entries), row, column, weights, shape, picked(row))
+    def _slopes(self, x: Array, _: Array) -> Array:
+        return self.jacobian.summed([block.slopes(x * self.size) for block in self.blocks])
 
-    def _hessian(self, every: Any, multipliers: Any) -> Any:
-        entries, rows, columns, weights = [], [], [], []
-        scaled = ca.vertcat(multipliers * ca.DM(self.weight), 0)
-        for block in self.blocks:
-            function, first, second = block.formula.curvature
-            if not len(first):
-                continue
-            lam = ca.reshape(scaled[_listed(block.rows, scaled)], *block.rows.shape)
-            entries.append(self._mapped(function, block, every, lam))
-            one, other = block.places[first].ravel("F"), block.places[second].ravel("F")
-            twice = np.repeat((first != second)[:, None], block.copies, axis=1).ravel("F") & (one == other)
-            weights.append(np.where(twice, 2.0, 1.0))
-            rows.append(np.minimum(one, other))
-            columns.append(np.maximum(one, other))
-        width = len(self.size)
-        if not entries:
-            return ca.MX(width, width)
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        weight = np.concatenate(weights) * self.size[row] * self.size[column]
-        return _summed(ca.vertcat(*entries), row, column, weight, (width, width), row >= 0)
+    def _curvature(self, x: Array, _: Array, sigma: Array, lam: Array) -> Array:
+        lam = np.append(sigma, lam) * self.weight
+        return self.hessian.summed([block.curvature(x * self.size, lam) for block in self.blocks])
 
 
-def _listed(places: Array, column: Any) -> list[int]:
-    """Places in a column copy by copy; NOWHERE is its last entry."""
-    flat = places.ravel("F")
-    return np.where(flat < 0, column.numel() - 1, flat).tolist()
-
-
-def _sparse(values: Array, rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
-    from scipy.sparse import csc_matrix
-
-    return ca.DM(csc_matrix((values, (rows, columns)), shape=shape))
-
-
-def _summed(entries: Any, row: Array, column: Array, weight: Array, shape: tuple[int, int], pick: Array) -> Any:
-    """The sparse matrix of those weighted entries that are picked and have a place; those that meet in a place add
-    up."""
-    there = np.flatnonzero(pick & (row >= 0) & (column >= 0))
-    code = column[there] * shape[0] + row[there]
-    places, meeting = np.unique(code, return_inverse=True)
-    pattern = ca.Sparsity.triplet(*shape, (places % shape[0]).tolist(), (places // shape[0]).tolist())
-    if not len(places):
-        return ca.MX(*shape)
-    adding = _sparse(weight[there], meeting, there, (len(places), len(row)))
-    return ca.MX(pattern, ca.mtimes(adding, entries))
+@contextmanager
+def _silence() -> Iterator[None]:
+    """That a program has too many rows is said in words of the netlist."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        yield

@@ -1,27 +1,25 @@
 """IPOPT on a transcribed program: scaling, the call, how it ended."""
 
 import time as clock
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from io import StringIO
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import Scaled, constants_of, slopes_of, values_of
+from netsim.analyses.optimal.program.blocks import Scaled, slopes_of, values_of
 from netsim.analyses.optimal.program.transcription import Program
-from netsim.analyses.optimal.program.watching import Watching
 
 Array = np.ndarray
 TOLERANCE = 1e-9
 """IPOPT's tolerance on the scaled conditions of optimality."""
 ACCEPTABLE = 1e-6
 """What three iterations in a row may leave on a finer mesh, where rounding lets it become no smaller."""
-MINIMUM_DEGREE = 0
-"""The ordering of MUMPS: approximate minimum degree. Points share few states, so that nested dissection gains nothing,
-and it may delay so many pivots that a step takes a hundred times as long."""
+QAMD = 6
+"""The ordering of MUMPS: minimum degree that looks for dense rows, as that of the span is. Points share few states, so
+that nested dissection gains nothing, and it may delay so many pivots that a step takes a hundred times as long."""
+PIVOT = 1e-4
+"""The least pivot of MUMPS in parts of its column: IPOPT's own 1e-6 gave steps of 1e10 sizes near a solution."""
 FARTHER = 10.0
 """So many times the violation of the guess (sum of weighted rows, at least 1) none may exceed on the way: without this,
 large steps from a motion that meets every row leave for where linearised rows mean nothing."""
@@ -49,7 +47,7 @@ class Solution:
     solving: float
     size: Array
     weight: Array
-    solver: tuple[Any, Watching]
+    scaled: Scaled
 
     def at(self, fractions: Array) -> Array:
         """All variables at fractions of the span (variables, fractions)."""
@@ -114,53 +112,42 @@ def solved(
     that of a solution `like` it in constants and bounds alone is solved by the same functions, sizes and weights."""
     began = clock.thread_time()
     if like:
-        size, weight, solver = like.size, like.weight, like.solver
+        size, weight, scaled = like.size, like.weight, like.scaled
+        # the same formulas, so that none is differentiated again
+        scaled.blocks = [replace(old, given=new.given) for old, new in zip(scaled.blocks, program.blocks)]
     else:
         weight = _weights(program, guess, size)
-        solver = _solver(program, size, weight, iterations, warm)
+        scaled = Scaled(program.blocks, size, weight, _options(iterations, warm))
     high, built = program.highest[1:], clock.thread_time()
     bounds = {"lbx": program.low / size, "ubx": program.high / size, "lbg": np.zeros(len(high)), "ubg": high}
-    ipopt, watching = solver
-    watching.listen(lambda k: program.setting.progress(k / iterations, 0.0, k))
-    # that a program has too many rows is said in words of the netlist
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        found = ipopt(x0=guess / size, p=constants_of(program.blocks), **bounds)
-    if watching.raised is not None:
-        raise watching.raised
-    ended, stats = clock.thread_time(), ipopt.stats()
-    x = np.asarray(found["x"]).ravel() * size
+    found, stats = scaled.solved(lambda k: program.setting.progress(k / iterations, 0.0, k), x0=guess / size, **bounds)
+    ended, x = clock.thread_time(), np.asarray(found["x"]).ravel() * size
     rows = weight * values_of(program.blocks, x, len(weight))
     beyond = np.maximum(-rows[1:], rows[1:] - high)
     return Solution(
         program, x, np.append(1.0, np.asarray(found["lam_g"]).ravel()), str(stats["return_status"]),
         int(stats["iter_count"]), float(rows[0] / weight[0]), float(beyond.max(initial=0.0)), built - began,
-        ended - built, size, weight, solver,
+        ended - built, size, weight, scaled,
     )  # fmt: skip
 
 
-def _solver(program: Program, size: Array, weight: Array, iterations: int, warm: bool) -> tuple[Any, Watching]:
-    """IPOPT for programs like this one, and what its iterations are reported to."""
-    nlp, derivatives = Scaled(program.blocks, size, weight).functions()
-    ipopt: dict[str, Any] = {
-        "print_level": 0,
-        "sb": "yes",
+def _options(iterations: int, warm: bool) -> dict[str, Any]:
+    """What IPOPT is asked for; `warm`, near a solution on a coarser mesh."""
+    found: dict[str, Any] = {
         "tol": TOLERANCE,
         "constr_viol_tol": TOLERANCE,
         "max_iter": iterations,
         "nlp_scaling_method": "none",
         "mu_strategy": "monotone",
-        "mumps_pivot_order": MINIMUM_DEGREE,
+        "mumps_pivot_order": QAMD,
+        "mumps_pivtol": PIVOT,
         "theta_max_fact": FARTHER,
         "honor_original_bounds": "yes",
     }
     if warm:
-        ipopt |= {"mu_init": 1e-4, "acceptable_iter": 3, "acceptable_tol": ACCEPTABLE}
-        ipopt |= {"acceptable_constr_viol_tol": 10 * TOLERANCE}
-    watching = Watching(len(size), len(weight) - 1, len(constants_of(program.blocks)))
-    options: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False, "ipopt": ipopt}
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        solver = ca.nlpsol("optimum", "ipopt", nlp, {**options, **derivatives, "iteration_callback": watching})
-    return solver, watching
+        found |= {"mu_init": 1e-4, "acceptable_iter": 3, "acceptable_tol": ACCEPTABLE}
+        found |= {"acceptable_constr_viol_tol": 10 * TOLERANCE}
+    return found
 
 
 def _weights(program: Program, x: Array, size: Array) -> Array:
