@@ -9,6 +9,7 @@ import buck
 import building
 import chain
 import cmos
+import digital
 import integrators
 import ladder
 import many
@@ -33,6 +34,7 @@ TOPICS = (
     integrators,
     buck,
     cmos,
+    digital,
     tripod,
     chain,
     recursion,

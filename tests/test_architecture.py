@@ -46,7 +46,8 @@ ROOMS = {
     "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.events forms.lagrange "
-    "forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native kernels.addresses kernels.reference "
+    "forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"
+    " kernels.vector_functions kernels.vectors kernels.addresses kernels.reference "
     "kernels.precomputation "
     "layout numbering batches parameters inputs prescribed expression_form elements system history "
     "machine starts.rows starts.written messages",

@@ -310,9 +310,9 @@ def _once(task: Task, options: TransientOptions) -> Samples:
 def _anew(task: Task, wanted: Wanted) -> tuple[Begun | None, Template | None]:
     """A run that begins in the arrays of another one, and the template that has them; None where it has to begin by
     itself."""
-    template = task.variants.taken(wanted) if task.variants else None
+    template, begun = task.variants.taken(wanted) if task.variants else (None, None)
     if template is None:
-        return None, None
+        return begun, None
     machine, goals = wanted.machine, targets(wanted.machine.system, task.values)
     return begun_anew(template, task.values, machine.parameters, goals, wanted.recording), template
 

@@ -47,20 +47,20 @@ class Variants:
     network: Network
     free: dict[Any, list[Template] | None] = field(default_factory=dict)
 
-    def taken(self, asked: "Wanted") -> Template | None:
-        """A template for such runs; None where there is none."""
+    def taken(self, asked: "Wanted") -> tuple[Template | None, Begun | None]:
+        """A template for such runs; where there is none, the run itself if it was begun to find that out."""
         key = asked.key
         if key not in self.free:
             found = self._made(asked)
             for oldest in list(self.free)[: max(0, len(self.free) + 1 - KEPT)]:
                 self.free.pop(oldest, None)
-            self.free[key] = None if found is None else []
+            self.free[key] = None if found[0] is None else []
             return found
         waiting = self.free.get(key, [])
         if waiting is None:
-            return None
+            return None, None
         try:
-            return waiting.pop()
+            return waiting.pop(), None
         except IndexError:  # others use what there is
             return self._made(asked)
 
@@ -70,11 +70,11 @@ class Variants:
         if waiting is not None and run.sampler.values.size < LARGE:
             waiting.append(template)
 
-    def _made(self, asked: "Wanted") -> Template | None:
+    def _made(self, asked: "Wanted") -> tuple[Template | None, Begun | None]:
         """One for runs whose rates vanish where those of the machine do: other ones have another structure."""
         machine, structure, options = asked.machine, asked.structure, asked.options
         if not serves(machine, options):
-            return None
+            return None, None
         system = machine.system
         system = (
             system if system.network.beginnings is self.network.beginnings else replace(system, network=self.network)
@@ -84,14 +84,16 @@ class Variants:
         try:
             absent = absent_rates(system, values)
             if not np.array_equal(absent, absent_rates(system, machine.values)):
-                return None
+                return None, None
             begun = begun_run(build_machine(system, values), structure, options, asked.asked, None, asked.recording)
         except NetsimError:
-            return None
-        if begun.at.changes or not serves(begun.at.machine, begun.run.options):
-            return None
-        variant = variant_of(begun.run, begun.at.machine, begun.structure, begun.readers)
-        return None if variant is None else Template(begun, variant)
+            return None, None
+        served = not begun.at.changes and serves(begun.at.machine, begun.run.options)
+        variant = variant_of(begun.run, begun.at.machine, begun.structure, begun.readers) if served else None
+        if variant is not None:
+            return Template(begun, variant), None
+        same = system is machine.system and not machine.values.overrides and not begun.run.reused
+        return None, begun if same else None
 
 
 @dataclass(frozen=True, eq=False)

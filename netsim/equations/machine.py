@@ -84,8 +84,8 @@ class Machine:
 
 def call_table(calls: list[Call], uniforms: Array) -> Array:
     """The call table of `netsim.core.compiled.call` for these calls, which must live as long."""
-    found = addresses([c.settled[0] for c in calls])
-    rows = [table_row(found[c.settled[0].digest], c.n, c.gather, uniforms, c.settled[1], c.scatter) for c in calls]
+    found = addresses((c.settled[0], c.n) for c in calls)
+    rows = [table_row(at, c.n, c.gather, uniforms, c.settled[1], c.scatter) for at, c in zip(found, calls, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(len(rows), ROW_LENGTH)
 
 

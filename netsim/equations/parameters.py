@@ -27,9 +27,13 @@ def parameters_of(batch: Batch, values: Values) -> Array:
         return np.array(values.of_batches[key][-1])
     result = np.zeros((sum(batch.form.parameters.values()), batch.n))
     problems: list[Problem] = []
+    columns: dict[tuple[int, ...], list[float]] = {}
     for k, instance in enumerate(batch.instances if not batch.shapes else ()):
         try:
-            result[:, k] = instance_parameters(batch.form, instance, values)
+            alike = (id(values.parameters(instance)), *(node == GROUND for node in instance.nodes))
+            if alike not in columns:
+                columns[alike] = instance_parameters(batch.form, instance, values)
+            result[:, k] = columns[alike]
         except InputError as error:
             problems.extend(error.problems)
     if problems:

@@ -3,17 +3,22 @@ value of its loop variables.
 
 Numbers in braces become part of the name: u{3} is u3. Loop variables are replaced by their values, so that what is
 written out needs no frame of its own.
+
+Elements that are copies of a line in copies of a model have the same parameters. What a line binds is evaluated in a
+frame, and a frame is what its names stand for: expressions of the text, each in its own frame. Where the expressions
+are the same ones all the way up, so are the values: a subcircuit used a thousand times is evaluated once (`Alike`).
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from netsim.network.network import Frame, integer, spans_of
+from netsim.library.component import is_kinematic
+from netsim.network.network import Definition, Frame, Instance, Network, integer, spans_of
 from netsim.text.errors import InputError
-from netsim.text.syntax import Let, Measure, Name, Number, Part, Repeated, Statement
+from netsim.text.syntax import Expr, Let, Measure, Name, Number, Part, Repeated, Statement
 
 
 def unrolled(statement: Repeated, frame: Frame) -> Iterator[Statement]:
@@ -52,3 +57,38 @@ def resolved(tree: Any, frame: Frame) -> Any:
     if isinstance(tree, tuple):
         return tuple(resolved(item, frame) for item in tree)
     return tree
+
+
+@dataclass(eq=False)
+class Alike:
+    """What elements of a network are by their text; `frames` are those that were looked at."""
+
+    network: Network
+    frames: dict[int, Hashable] = field(default_factory=dict)
+    placed: bool | None = None
+
+    def of(self, instance: Instance) -> Hashable | None:
+        """Equal for elements with equal parameters; None where places in space may count."""
+        if self.placed is None:
+            self.placed = any(is_kinematic(node.domain) for node in self.network.nodes)
+        if self.placed:
+            return None
+        bound = tuple((binding.name, _written(binding.value)) for binding in instance.text.bindings)
+        return id(instance.component), instance.counts, bound, self._frame(instance.frame)
+
+    def _frame(self, frame: Frame) -> Hashable:
+        if id(frame) not in self.frames:
+            self.frames[id(frame)] = id(frame)  # a name that stands in its own frame says nothing more
+            if frame.prefix:
+                names = tuple((name, *self._definition(each, frame)) for name, each in frame.definitions.items())
+                self.frames[id(frame)] = names, tuple(frame.integers.items())
+        return self.frames[id(frame)]
+
+    def _definition(self, each: Definition, frame: Frame) -> tuple[Hashable, ...]:
+        value = None if each.value is None else _written(each.value)
+        return id(each.statement), value, each.frame is frame or self._frame(each.frame)
+
+
+def _written(value: Expr) -> Hashable:
+    """An expression by its place in the text, a number by itself."""
+    return (value.value, value.unit) if type(value) is Number else id(value)

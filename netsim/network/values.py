@@ -4,15 +4,17 @@ Nothing here touches the structure: `parameter_values(network, {"stiffness": 300
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from netsim.library.component import WORLD, Component, dimension, names_in, plain_name, resolve_name, sizes_of
 from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
+from netsim.network.repetition import Alike
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.operations import apply
@@ -35,17 +37,22 @@ class Values:
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
     of_batches: dict[tuple[int, int], tuple[object, object, np.ndarray]] = field(default_factory=dict)
+    of_texts: dict[Hashable, dict[str, Typed]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     inputs: frozenset[str] = frozenset()
+
+    @cached_property
+    def alike(self) -> Alike:
+        """What elements are by their text."""
+        return Alike(self.network)
 
     def changed(self, name: str, value: Expr) -> "Values":
         """These with another value of a parameter on which no place in space depends: what cannot read it stays."""
         others, overrides = dict(self.of_instances), {**self.overrides, name: value}
         if others.pop(name.rpartition(".")[0], None) is None:
             return Values(self.network, overrides, inputs=self.inputs)
-        return replace(
-            self, overrides=overrides, known=dict(self.known), used=set(self.used), of_instances=others, of_batches={}
-        )
+        fresh = replace(self, overrides=overrides, of_instances=others, of_texts={}, of_batches={})
+        return replace(fresh, known=dict(self.known), used=set(self.used))
 
     def forget(self) -> None:
         """Overrides have changed: everything is evaluated anew when it is asked for."""
@@ -53,6 +60,7 @@ class Values:
         self.used.clear()
         self.of_instances.clear()
         self.of_batches.clear()
+        self.of_texts.clear()
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""
@@ -182,7 +190,13 @@ class Values:
     def parameters(self, instance: Instance) -> dict[str, Typed]:
         """Every parameter of an instance by name; defaults may use the other parameters."""
         if instance.name not in self.of_instances:
-            self.of_instances[instance.name] = self._parameters(instance)
+            key = None if any("." in path for path in self.overrides) else self.alike.of(instance)
+            known, told = self.of_texts.get(key) if key is not None else None, len(self.notes)
+            if known is None:
+                known = self._parameters(instance)
+                if key is not None and len(self.notes) == told:
+                    self.of_texts[key] = known
+            self.of_instances[instance.name] = known
         return self.of_instances[instance.name]
 
     def _parameters(self, instance: Instance) -> dict[str, Typed]:

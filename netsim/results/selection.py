@@ -264,6 +264,10 @@ class Reader:
         found = np.concatenate([self.places, *(call.gather for call in self.calls)]).astype(np.int64)
         return found[(found >= first) & (found < end)]
 
+    def rates(self, layout: Layout) -> bool:
+        """Whether rates are read: of differentiated quantities (the current of a capacitor), or of higher order."""
+        return len(self.reads(layout.history, layout.size)) > 0
+
 
 def reader_of(machine: Machine, selection: Selection) -> Reader:
     """Group wanted readings by batch and by set of readings, one kernel call each, on the wanted instances only."""

@@ -46,6 +46,7 @@ from netsim.simulate.setup.run_arrays import (
     first_trial,
 )
 from netsim.simulate.setup.sizes import set_rounding
+from netsim.simulate.setup.weights import recovers_samples
 from netsim.simulate.variants import round_sizes
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -103,7 +104,10 @@ def _begin(
     plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = prepared(method, machine, factor, plan, closing)
-    control = first_control(options, method, structure, size, time_events, features, plan, machine, looked)
+    read = np.union1d(watched, _watched(machine, tracer, events))
+    rates = events is not None or any(each.rates(machine.system.layout) for each in (reader, tracer))
+    recovering = recovers_samples(machine, structure, options.formula, trial.exponent, read, rates)
+    control = first_control(options, method, structure, size, time_events, features, plan, machine, looked, recovering)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     reactions = find_reactions(machine)
@@ -267,11 +271,8 @@ def attempts(run: Running, most: int) -> int:
     while len(sampler.traces) and len(sampler.trace) - run.control.places[TRACED] <= most * len(sampler.nodes):
         run.structs.pop(id(sampler), None)
         sampler = run.sampler = longer_trace(sampler)
-    problem, (trial, control, plan, factor) = (
-        run.machine.struct,
-        map(run.struct, ("trial", "control", "plan", "factor")),
-    )
-    sampling, watch = run.struct("sampler"), run.watch
+    trial, control, plan, factor = map(run.struct, ("trial", "control", "plan", "factor"))
+    problem, sampling, watch = run.machine.struct, run.struct("sampler"), run.watch
     return int(advance(run.arrays.address, problem, factor, trial, control, plan, sampling, watch, most))
 
 

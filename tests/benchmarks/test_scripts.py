@@ -29,6 +29,7 @@ SMALL = {
     "building": {"sections": 20, "repeats": 1},
     "chain": {"sizes": {2: 40, 4: 40}, "compared": (2,), "steps_compared": 40},
     "cmos": {"tolerances": {"radau": (1e-2,)}, "reltols": (1e-3,), "finest": 1e-2},
+    "digital": {"names": ("adder 4",), "rtols": {"trbdf2": (1e-2,)}, "reltols": (1e-3,), "finest": 1e-2},
     "integrators": {"sections": 20, "repeats": 1, "few": True},
     "interruptions": {"count": 1, "commands": ("list",)},
     "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1},

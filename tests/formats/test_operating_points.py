@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,26 @@ def test_long_chains_of_inverters_rest_at_any_input(tmp_path):
         last = float(found[f"a{n}.v"].values[0])
         assert min(last, 5.0 - last) < 1e-6
         assert "limited Newton converged" in found.attrs["homotopy"]
+
+
+def test_the_carry_of_an_adder_settles_bit_by_bit(tmp_path, monkeypatch):
+    """A chain of 200 gates takes limited Newton more iterations than a short one: each settles a stage."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    import digital
+
+    bits = 48
+    path = tmp_path / "adder.cir"
+    path.write_text(digital.adder(bits).text().replace("vb b0 0 pulse(0 ", "vb b0 0 dc 2.5 pulse(0 ").replace(".tran", ".op\n*"))
+    found = netsim.load(path).static()
+    assert float(found[f"c{bits - 1}.v"].values[-1]) < 1e-3
+    assert float(found[f"s{bits - 1}.v"].values[-1]) == pytest.approx(digital.SUPPLY, abs=1e-3)
+
+
+def test_the_grading_of_sidewalls_is_ngspices(tmp_path):
+    """Levels 1 and 6 take 0.5 for a `mjsw` that is not given, levels 2 and 3 take 0.33."""
+    for level, wanted in ((1, 0.5), (2, 0.33), (3, 0.33), (6, 0.5)):
+        model = f".model mm nmos level={level} tox=10n cj=1m cjsw=0.3n"
+        path = written(tmp_path, (model,), "v(d)", ["v1 d 0 1", "m1 d d 0 0 mm w=2u l=1u ad=1p pd=4u"])
+        loaded = netsim.load(path)
+        (device,) = (i for i in loaded.network.instances if i.name.startswith("m1"))
+        assert loaded.machine.values.parameters(device)["Mjsw"].value == wanted

@@ -74,7 +74,7 @@ def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared |
     themselves."""
     signals = Signals(task.saves, task.plots, (), task.beside)
     wanted = Wanted(task.machine, task.structure, asked.options, signals, None)
-    template = task.variants.taken(wanted) if task.variants else None
+    template = task.variants.taken(wanted)[0] if task.variants else None
     if template is None or task.rated:
         return None
     task.variants.given_back(wanted, template)
@@ -110,7 +110,7 @@ def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template
     parameters = {**shared.parameters, **{id(each): found for each, found in zip(shared.batches, own)}}
     parameters |= {id(each): prescribed_parameters(each, known) for each in shared.inputs}
     goals = shared.goals if shared.goals is not None else targets(replace(system, network=network), known)
-    template = task.variants.taken(shared.wanted)
+    template, _ = task.variants.taken(shared.wanted)
     if template is None:
         return None
     if begun := begun_anew(template, known, parameters, goals, None):

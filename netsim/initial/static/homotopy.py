@@ -187,10 +187,10 @@ def limited_newton(search: Search, free: int = 1) -> bool:
     """Newton's method with every unknown limited by itself.
 
     Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one
-    they settle from its beginning to its end. The first step (so many as are `free`) is not limited: it finds what
-    sources say."""
+    they settle from its beginning to its end, in at least as many iterations as there are stages. The first step (so
+    many as are `free`) is not limited: it finds what sources say."""
     rest = search.rest
-    for k in range(MOST_LIMITED):
+    for k in range(max(MOST_LIMITED, rest.n)):
         search.iterations += 1
         r, matrix = PLAIN.both(search)
         step = _conducting(search, matrix, r)

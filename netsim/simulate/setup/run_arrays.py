@@ -68,7 +68,7 @@ from netsim.simulate.setup.instants import first_grid, is_windowed, longest_betw
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
-from netsim.simulate.setup.weights import exponents, untested_differences
+from netsim.simulate.setup.weights import differs, exponents, untested_differences
 from netsim.structure.of_time.switching import time_texts
 from netsim.text.errors import Problem, SimulationError
 
@@ -141,9 +141,11 @@ def first_control(
     plan: Consistent,
     machine: Machine,
     looked: tuple[Array, Array, Array],
+    recovering: bool,
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
-    delays watch; what `looked` (see `defect_limits`) says of the defect."""
+    delays watch; what `looked` (see `defect_limits`) says of the defect; whether samples are other points than the
+    method's own (see `netsim.simulate.setup.weights.recovers_samples`)."""
     stop, fixed, buffer = options.stop, options.step, machine.problem.buffer
     buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
     grid: Array = np.full(1, np.inf)
@@ -155,7 +157,7 @@ def first_control(
     cut = time_events if not fixed or method.order > 1 else np.zeros(0)
     inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
     numbers = _first_numbers(options, method, machine, size)
-    places = _first_places(options, method, structure, plan, machine, looked)
+    places = _first_places(options, method, structure, plan, machine, looked, recovering)
     return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)
 
 
@@ -180,13 +182,14 @@ def _first_places(
     plan: Consistent,
     machine: Machine,
     looked: tuple[Array, Array, Array],
+    recovering: bool,
 ) -> Array:
     """Control.places at t = 0."""
     nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(17, np.int64)
     has_plan, follows = len(plan.sizes) > 0, not method.explicit and not options.formula
-    recovered = method.explicit or (options.recovers and recovers_samples(machine, structure, options))
+    recovered = method.explicit or (options.recovers and recovering)
     found[EVERY] = 0 if options.sample else options.every
-    found[PROJECTING] = structure.index > 1 and has_plan and follows  # steps end in one of the constraints' own
+    found[PROJECTING] = structure.index > 1 and has_plan and follows and recovering  # in one of the constraints' own
     found[RECOVERING] = has_plan and recovered
     found[RESTARTS] = has_plan
     found[AT_ONCE] = np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0]))
@@ -194,13 +197,6 @@ def _first_places(
     found[SOLVING] = found[AT_ONCE] and not found[RECOVERING]
     found[LIGHT] = light.any() and follows
     return found
-
-
-def recovers_samples(machine: Machine, structure: Structure, options: TransientOptions) -> bool:
-    """Whether recovered samples are other points than the method's own: where something moves, where no step's error
-    tells how values bend, and where steps are the formula alone."""
-    moving, memoryless = machine.system.layout.nk > 0 or structure.index > 1, structure.dynamic.freedom == 0
-    return moving or memoryless or options.formula
 
 
 def curved(machine: Machine) -> bool:
@@ -291,7 +287,7 @@ def consistent_plan(
     at t; and what keeps them alive."""
     jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
     # values of a curved network may jump anywhere (netsim.simulate.failing)
-    recovered = options.recovers and (curved(machine) or recovers_samples(machine, structure, options))
+    recovered = options.recovers and (curved(machine) or differs(machine, structure, options.formula))
     wanted = recovered or (not options.formula and (method.needs_rates or structure.index > 1 or jumps))
     if not wanted:
         return compiled_plan(None), None

@@ -54,6 +54,27 @@ def exponents(system: System, structure: Structure) -> Array:
     return found
 
 
+def differs(machine: Machine, structure: Structure, formula: bool) -> bool:
+    """Whether recovered samples are other points than the method's own: where something moves, where no step's error
+    tells how values bend, and where steps are the `formula` alone."""
+    moving, memoryless = machine.system.layout.nk > 0 or structure.index > 1, structure.dynamic.freedom == 0
+    return moving or memoryless or formula
+
+
+def recovers_samples(
+    machine: Machine, structure: Structure, formula: bool, exponent: Array, watched: Array, rates: bool
+) -> bool:
+    """Whether they do so in what somebody looks at: values (`watched`, by unknown), or `rates` of differentiated
+    quantities.
+
+    Where nothing moves a step ends in every equation, and those that are differentiated say what currents of sources
+    beside capacitors are, which no state depends on: where nobody reads these, the method's own point is as good."""
+    nk = machine.system.layout.nk
+    if nk or rates or formula or structure.index != 2 or structure.dynamic.freedom == 0:
+        return differs(machine, structure, formula)
+    return bool((exponent[2 * nk :][watched] > 0).any())
+
+
 def untested_differences(
     machine: Machine, structure: Structure, exponent: Array, g: Array
 ) -> tuple[Array, Array, Array]:

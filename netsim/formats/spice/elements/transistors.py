@@ -57,6 +57,8 @@ def mosfet_bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Sc
         found["Cgbo"] = _product(_size("m"), model.value("cgbo", scope, "F/m"))
     for side in "ds":
         found |= _side(model, given, side, scope)
+    if kind.component in ("meyer_mosfet", "mosfet6") and "cjsw" in given:
+        found.setdefault("Mjsw", Number(0.5))  # ngspice's default; that of levels 2 and 3 is the library's
     if "js" in given:
         found["Is"] = Binary(
             "+",
