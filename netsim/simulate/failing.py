@@ -79,14 +79,17 @@ def goes_on(run: Running, status: int) -> bool:
     small = (
         run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps
     )  # before that, and for a circuit's diodes, shorter steps are cheaper
-    early = given or (small and run.machine.system.layout.nk > 0)
-    wanted = failures <= MOST if early else shortest
+    early = small and run.machine.system.layout.nk > 0
+    whole = given and failures == 1 and numbers[SIZE] >= 0.2 * numbers[FIXED]  # a part of it is found more cheaply
+    wanted = whole if given else failures <= MOST if early else shortest
     if run.method.together and status != OUTSIDE_TABLE and wanted:
         failed = run.method.together.size_that_failed(run.arrays, float(numbers[SIZE]))
         reaches = (1.0,) if given else REACHES if failures <= CALLS else AGAIN
         if _solved_together(run, [reach * failed for reach in reaches]):
             return True
-    return not given and (not shortest or run_reinitialised(run))
+    if given:  # in parts, each half of the one that failed or less
+        return status == NOT_CONVERGED and not run.options.formula and not shortest
+    return not shortest or run_reinitialised(run)
 
 
 def run_reinitialised(run: Running) -> bool:

@@ -3,7 +3,8 @@
 W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the balance
 E515   more than 10 % is missing, although the steps passed an error test and only library components take energy
 W502   in given steps the method's own estimate of the error is far above rtol
-W503   steps failed the error test and were accepted, a jump was passed over, or a point could not be made consistent
+W503   steps failed the error test and were accepted, given steps were taken in parts, a jump was passed over, or a
+       point could not be made consistent
 W504   a shown expression of signals has no finite value
 
 The balance is not judged if a component states energies at terminals of a domain without `power`.
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.contract import ACCEPTED, ASTRAY, REINITIALISED, ROUGH, UNTESTED
+from netsim.core.contract import ACCEPTED, ASTRAY, PARTS, REINITIALISED, ROUGH, UNTESTED
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
@@ -141,6 +142,7 @@ def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> lis
         f"{counted(int(counters[k]), word)} {how}"
         for k, word, how in (
             (UNTESTED, "step", "of the shortest possible length failed the error test"),
+            (PARTS, "given step", "had to be taken in parts, since Newton's method found no whole one"),
             (REINITIALISED, "jump", "in a circuit had to be passed over"),
         )
         if counters[k]

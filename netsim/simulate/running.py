@@ -7,7 +7,18 @@ import numpy as np
 
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
-from netsim.core.contract import ACCEPTED, ASTRAY, EVENTS, FAILED, REINITIALISED, REJECTED, ROUGH, UNTESTED, Trial
+from netsim.core.contract import (
+    ACCEPTED,
+    ASTRAY,
+    EVENTS,
+    FAILED,
+    PARTS,
+    REINITIALISED,
+    REJECTED,
+    ROUGH,
+    UNTESTED,
+    Trial,
+)
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
 from netsim.core.loop.sampler import Sampler
@@ -23,6 +34,7 @@ Array = np.ndarray
 EFFORT = (
     *(("rejected", REJECTED), ("failed", FAILED), ("time_events", EVENTS)),
     *(("rough_steps", ROUGH), ("untested_steps", UNTESTED), ("jumps", REINITIALISED), ("inconsistent_points", ASTRAY)),
+    ("parted_steps", PARTS),
 )
 """Attributes of a result, and the counters that they show."""
 

@@ -299,3 +299,25 @@ def test_rounding_hides_no_loss_of_a_circuit_as_small():
     text = FLOATING + "l2 inductor (p, ground) L = 1 nH, start i = 0.1 mA\nc2 capacitor (p, ground) C = 1 nF\n"
     (samples,) = netsim.load(text + "run transient(stop = 1 us)\n").samples({"step": 1e-10, "method": "euler"})
     assert codes(samples)[0] == ["W501"]
+
+
+BRIDGE = Path(netsim.__file__).parent.parent / "models" / "diode_bridge.net"
+
+
+def test_a_given_step_without_a_solution_is_taken_in_parts():
+    """Where diodes take over Newton's method finds no step of 0.1 ms: parts of it lead there, its end is where it was asked for."""
+    text = BRIDGE.read_text(encoding="utf-8")
+    (samples,) = netsim.load(BRIDGE).samples({"step": 1e-4, "stop": 5e-3, "method": "radau"})
+    free = netsim.load(text.replace("stop = 100 ms, step = 20 us, method = euler", "stop = 5 ms, sample = 0.1 ms"))
+    assert samples.finished, samples.message
+    assert samples.time == pytest.approx(np.arange(51) * 1e-4, abs=1e-15)
+    assert samples.series("dc.v") == pytest.approx(free.samples()[0].series("dc.v"), abs=0.02)
+    parted = samples.attributes["parted_steps"]
+    assert 0 < parted < 10 and codes(samples) == (["W502", "W503"], [])
+    assert f"{parted} given steps had to be taken in parts" in samples.warnings[1].message
+
+
+def test_the_formula_of_implicit_euler_is_not_taken_in_parts():
+    """Its given steps are the papers': one that Newton's method does not find ends the run."""
+    (samples,) = netsim.load(BRIDGE.parent / "benchmarks" / "flyback.net").samples({"step": 1e-5, "method": "euler"})
+    assert not samples.finished and samples.attributes["parted_steps"] == 0

@@ -15,6 +15,7 @@ from netsim.core.contract import (
     EVENTS,
     FAILED,
     FORMULA,
+    PARTS,
     POWER,
     REFUSED,
     REJECTED,
@@ -185,9 +186,10 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         places[FAILURES] = 0
         if places[CREEPING] == 0:
             places[GROWING], numbers[LEFT] = 0, 0.0
-        numbers[SIZE] = min(
-            numbers[LONGEST], max(wanted, numbers[SIZE]) if at_time_event or h < 0.99 * numbers[SIZE] else wanted
-        )
+        fixed, size = numbers[FIXED], numbers[SIZE]
+        trial.counters[PARTS] += 1 if whole and size < fixed else 0
+        longer = min(numbers[LONGEST], max(wanted, size) if at_time_event or h < 0.99 * size else wanted)
+        numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
         _arrive(control, target, whole)
         pass_refused(trial, target)
         if at_time_event:
@@ -269,7 +271,7 @@ def _shortened(problem, trial, error):
 @inner
 def target_of(control, t):
     """Where the next step ends, whether that is a time event, and whether the step counts (a given one that a time
-    event cut counts once)."""
+    event cut, or that is taken in parts, counts once)."""
     numbers, places = control.numbers, control.places
     stop, time_event = numbers[STOP], min(control.time_events[places[TIME_EVENT]], numbers[DUE], numbers[ARRIVAL])
     if numbers[FIXED] > 0.0:
@@ -277,6 +279,8 @@ def target_of(control, t):
         if end >= stop * (1.0 - 1e-9):
             end = stop
         slack = TOGETHER * numbers[FIXED]
+        if t + numbers[SIZE] < min(end, time_event) - slack:
+            return t + numbers[SIZE], False, False
         if time_event < end - slack:
             return time_event, True, False
         return end, time_event <= end + slack, True
