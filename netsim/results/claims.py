@@ -16,6 +16,7 @@ from netsim.network.network import GROUND, Instance, Network
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, signals_measured
+from netsim.text.errors import Problem
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Assert, Name, Part
@@ -96,30 +97,35 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
     """The samples of a run over time, with a note for each assert of a component that they break; the hint of a run
-    that failed begins with the first."""
+    that failed begins with the first, and so do those of what is doubtful about it."""
     told = broken_claims(machine, samples) if samples.axis == "time" and len(samples.time) else []
     if not told:
         return samples
     attributes = {**samples.attributes, "notes": "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))}
     if (failure := samples.attributes.get("failure")) is not None:
-        attributes["failure"] = replace(failure, hint="; ".join(filter(None, [told[0], failure.hint])))
-    return replace(samples, attributes=attributes)
+        attributes["failure"] = _behind(told[0], failure)
+    return replace(samples, attributes=attributes, warnings=tuple(_behind(told[0], p) for p in samples.warnings))
+
+
+def _behind(claim: str, problem: Problem) -> Problem:
+    """The problem with a claim that does not hold before its hint."""
+    return replace(problem, hint="; ".join(filter(None, [claim, problem.hint])))
 
 
 def broken_claims(machine: Machine, samples: Samples) -> list[str]:
-    """A sentence for each assert that a run breaks, with the element and the first instant.
+    """A sentence for each assert that a run breaks, with the element and the first instant, in the order of these.
 
     `samples` hold the signals of `signals_judged`, saved or unseen."""
     finder = Finder(machine)
-    left, broken = dict(enumerate(claims(machine.system.network))), dict[int, str]()
+    left, broken = dict(enumerate(claims(machine.system.network))), list[tuple[float, int, str]]()
     for piece in samples.pieces() if samples.pieces and left else (samples,):
         values = {**piece.unseen, **{signal.name: piece.values[:, j] for j, signal in enumerate(piece.signals)}}
         for k, claim in list(left.items()):
             holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
             if not holds.all():
                 first = piece.time[int(np.argmin(holds))]
-                broken[k] = f"{left.pop(k).owner} at t = {first:.6g} s: {claim.text.sentence}"
-    told = [broken[k] for k in sorted(broken)]
+                broken.append((first, k, f"{left.pop(k).owner} at t = {first:.6g} s: {claim.text.sentence}"))
+    told = [sentence for _, _, sentence in sorted(broken)]
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 

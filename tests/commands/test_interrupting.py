@@ -122,7 +122,9 @@ def test_a_signal_that_is_swallowed_counts(interrupted, capsys, number, status, 
         (["show", "rc.net", "-o", "a.svg"], "netsim.output.diagram._draw"),
     ],
 )
-def test_other_commands(interrupted, tmp_path, capsys, number, status, command, place):
+def test_other_commands(interrupted, tmp_path, tmp_path_factory, monkeypatch, capsys, number, status, command, place):
+    """Where nothing is kept yet."""
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path_factory.mktemp("cache")))
     assert interrupted(place, number, command) == status
     assert capsys.readouterr().err == "interrupted: nothing was written\n" and left(tmp_path) == []
 

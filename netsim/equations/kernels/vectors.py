@@ -20,12 +20,15 @@ from netsim.core.compiled.linking import loaded, machine_of, told
 from netsim.equations.kernels import native, vector_functions
 from netsim.equations.kernels.native import CODE_LEVEL, PASSES_LEVEL, NativeKernels
 from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Program
-from netsim.equations.kernels.vector_functions import LANES, NUMBERS, PLACES, TRUTHS, function_text, splat
+from netsim.equations.kernels.vector_functions import FUNCTIONS, LANES, NUMBERS, PLACES, TRUTHS, function_text, splat
 
 
 def served(program: Program, n: int) -> bool:
-    """Whether vectors are worth their code: there are enough instances, and more is computed than read and added."""
-    return n >= LANES and len(program.instructions) > program.n_gather + program.n_parameters + program.n_outputs
+    """Whether vectors are worth their code: there are enough instances, more is computed than read and added, and some
+    of it by functions that have formulas for vectors."""
+    if n < LANES or len(program.instructions) <= program.n_gather + program.n_parameters + program.n_outputs:
+        return False
+    return any(step.op in FUNCTIONS for step in program.instructions)
 
 
 def compile(programs: Mapping[str, Program]) -> NativeKernels:

@@ -195,8 +195,12 @@ class Scaled:
         return found, self.solver.stats()
 
     def _told(self, *_: Array) -> int:
-        self.tell(next(self.steps))
-        return 0
+        """1, which ends the search, once something was raised: errors inside are otherwise steps too long for IPOPT."""
+        try:
+            self.tell(next(self.steps))
+        except BaseException as raised:  # raised behind the search, which cannot pass it on
+            self.called["iteration_callback"].raised = raised
+        return int(any(each.raised is not None for each in self.called.values()))
 
     def _values(self, x: Array) -> Array:
         return self.weight * values_of(self.blocks, x * self.size, len(self.weight))
