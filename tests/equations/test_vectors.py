@@ -77,6 +77,7 @@ def test_groups_overlap_and_outputs_meet():
 
 
 def test_few_instances_and_short_programs_stay_single():
-    long = Program(1, 0, 0, (), tuple(Instruction("sin", (k,)) for k in range(5)), (5,))
+    long, without = (Program(1, 0, 0, (), tuple(Instruction(op, (k,)) for k in range(5)), (5,)) for op in ("exp", "sin"))
     assert vectors.served(long, LANES) and not vectors.served(long, LANES - 1)
+    assert not vectors.served(without, 1000)
     assert not vectors.served(Program(2, 0, 1, (), (Instruction("mul", (0, 2)),), (3,)), 1000)
