@@ -34,7 +34,7 @@ from netsim.multibody.recursion.states import Translation, coordinates, fill, pl
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.newmark import Drive, newmark
 from netsim.multibody.tree.algorithms.superelements import superelements
-from netsim.results.progress import Stopwatch
+from netsim.results.progress import Report, Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, told
@@ -52,6 +52,8 @@ SAME = 1e-9
 """Coordinates [rad, m] that differ by less are the same."""
 WILD = 1e6
 """Coordinates and rates beyond this [m, rad and per second] end the samples of a run that diverged."""
+TOLD = 100
+"""The progress is told every so many samples, which take 0.4 ms each."""
 
 
 def recursion(task: Task, options: RecursionOptions) -> Samples:
@@ -72,7 +74,7 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
         tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
         time = time[: max(1, int(np.argmin(tame)))]
     plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
-    values, account, wrong = _sampled(machine, reader, plans, moved, g, time, qs, vs)
+    values, account, wrong = _sampled(machine, reader, plans, moved, g, time, qs, vs, task.progress)
     failure, time = failure or wrong, time[: len(values)]
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     signals, shown = selection.table(machine, columns, time)
@@ -110,6 +112,7 @@ def _sampled(
     time: Array,
     qs: Array,
     vs: Array,
+    progress: Report | None,
 ) -> tuple[Array, Array, Problem | None]:
     """What the reader reads at the instants (nt, signals), the energy account [stored, supplied, dissipated, kinetic]
     (nt, 4) and, where they end early, the reason: what diverges has no accelerations to sample any more."""
@@ -117,6 +120,8 @@ def _sampled(
     values, account = np.full((len(time), len(reader.places)), np.nan), np.zeros((len(time) + 1, 4))
     power, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
     for i, t in enumerate(time):
+        if progress and i % TOLD == 0:
+            progress(i / len(time), float(t), i)
         try:
             point = _complete(machine, *plans, moved, g, t, qs[i], vs[i])
         except SimulationError as wrong:

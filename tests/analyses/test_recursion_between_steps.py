@@ -44,3 +44,10 @@ def test_max_step_bounds_steps_and_excludes_step():
     assert free.attributes["steps"] < 50 and bounded.attributes["steps"] >= 200
     with pytest.raises(InputError, match="max_step"):
         run("0", more=", max_step = 0.5 s, step = 0.1 s")
+
+
+def test_the_progress_of_many_samples_is_told():
+    """40 000 samples took 15 s in silence, and Ctrl-C ended nothing before."""
+    told = []
+    netsim.load("mechanisms/double_pendulum").recursion(stop=0.1, sample=1e-4, progress=lambda *a: told.append(a))
+    assert len(told) >= 10 and [a[2] for a in told] == sorted(a[2] for a in told)
