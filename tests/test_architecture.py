@@ -266,9 +266,9 @@ def compiled(monkeypatch):
     counted = []
     original = native.compile
 
-    def spy(programs):
+    def spy(programs, by):
         counted.extend(programs)
-        return original(programs)
+        return original(programs, by)
 
     monkeypatch.setattr(native, "compile", spy)
     return counted

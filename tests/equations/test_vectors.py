@@ -27,7 +27,7 @@ def both(program, gathered, uniforms=(), parameters=(), scatter=None):
     uniform = np.arange(gathered.size, g.size, dtype=np.int32)
     scatter = np.arange(program.n_outputs * n, dtype=np.int32) if scatter is None else scatter
     found = []
-    for compiled in (native.compile({"a": program}), vectors.compile({"a": program})):
+    for compiled in (native.compile({"a": program}), native.compile({"a": program}, vectors.VECTORS)):
         out = np.zeros(program.n_outputs * n)
         native.run_native(compiled, "a", n, np.arange(gathered.size, dtype=np.int32), uniform, np.ravel(parameters).astype(float), scatter, g, out)
         found.append(out.reshape(program.n_outputs, n))

@@ -59,7 +59,7 @@ class LinearModel:
         s = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, float))
         return response(self.lin, self.sources.equations, self.sources.outputs, s)
 
-    @property
+    @cached_property
     def poles(self) -> Array:
         """Every finite s of the network's equations (1/s): the eigenvalues of a, slow ones to their own digits."""
         found = poles_of([power[:, : self.lin.size].toarray() for power in self.lin.equations])

@@ -18,8 +18,8 @@ def addresses(wanted: Iterable[tuple[Program, int]]) -> list[int]:
     keys = [(program, vectors.served(program, n)) for program, n in wanted]
     if any((p.digest, wide) not in _native for p, wide in keys):
         with _loading:
-            for wide, make in ((False, native.compile), (True, vectors.compile)):
+            for wide, by in ((False, native.SINGLE), (True, vectors.VECTORS)):
                 missing = {p.digest: p for p, w in keys if w == wide and (p.digest, wide) not in _native}
-                kernels = make(missing) if missing else None
+                kernels = native.compile(missing, by) if missing else None
                 _native.update({(digest, wide): (kernels.addresses[digest], kernels) for digest in missing if kernels})
     return [_native[p.digest, wide][0] for p, wide in keys]

@@ -14,7 +14,7 @@ cache (netsim.core.compiled.store), one file per program and instruction set.
 
 import ctypes
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -84,7 +84,21 @@ class NativeKernels:
     _engine: Any = field(repr=False, compare=False)
 
 
-def compile(programs: Mapping[str, Program]) -> NativeKernels:
+@dataclass(frozen=True)
+class Generator:
+    """What writes code for programs: `kind` begins the names of functions and files, `text` gives the LLVM IR of a
+    program, the files `sources` are what that depends on."""
+
+    kind: str
+    text: Callable[[Program], str]
+    sources: tuple[str, ...]
+
+
+SINGLE = Generator("kernel", lambda program: module_text(program), (__file__,))
+"""One instance after the other."""
+
+
+def compile(programs: Mapping[str, Program], by: Generator = SINGLE) -> NativeKernels:
     """Machine code for several programs, from files where it is there.
 
     Raises ValueError where a program holds an operation that has no machine code, RuntimeError when LLVM refuses (a
@@ -94,12 +108,12 @@ def compile(programs: Mapping[str, Program]) -> NativeKernels:
     codes: dict[str, bytes] = {}
     for name, program in programs.items():
         if program.digest not in codes:
-            name_of = partial(file_of, program)
+            name_of = partial(file_of, program, by=by)
             found = store.found(name_of)
-            codes[program.digest] = found[1] if found else store.made(name_of, {}, partial(object_code, program))
+            codes[program.digest] = found[1] if found else store.made(name_of, {}, partial(object_code, program, by))
             compiled += [] if found else [name]
     engine = loaded(codes.values())
-    addresses = {name: engine.get_function_address(symbol(program)) for name, program in programs.items()}
+    addresses = {name: engine.get_function_address(symbol(program, by.kind)) for name, program in programs.items()}
     return NativeKernels(addresses, tuple(compiled), engine)
 
 
@@ -124,26 +138,26 @@ def run_native(
     _PROTOTYPE(kernels.addresses[name])(n, *(array.ctypes.data for array in arrays))
 
 
-def symbol(program: Program) -> str:
+def symbol(program: Program, kind: str) -> str:
     """The name of the program's function in object code."""
-    return f"kernel_{program.digest[:40]}"
+    return f"{kind}_{program.digest[:40]}"
 
 
-def file_of(program: Program, level: str) -> str:
+def file_of(program: Program, level: str, by: Generator = SINGLE) -> str:
     """The name of the file with the program's code for an instruction set: all that the code is made of."""
-    return f"kernel-{hashed(program.digest.encode(), _environment(level)).hex()[:40]}"
+    return f"{by.kind}-{hashed(program.digest.encode(), _environment(level, by.sources)).hex()[:40]}"
 
 
 @cache
-def _environment(level: str) -> bytes:
+def _environment(level: str, sources: tuple[str, ...]) -> bytes:
     """What the code depends on besides the program; a changed generator does not find old code."""
-    return hashed(text_of(Path(__file__)), told(level).encode())
+    return hashed(*(text_of(Path(source)) for source in sources), told(level).encode())
 
 
-def object_code(program: Program, level: str) -> bytes:
+def object_code(program: Program, by: Generator, level: str) -> bytes:
     """The program compiled for an instruction set (an object file), without looking at files."""
     machine = machine_of(level, CODE_LEVEL, "default")
-    module = llvm.parse_assembly(module_text(program))
+    module = llvm.parse_assembly(by.text(program))
     tuning = llvm.create_pipeline_tuning_options(speed_level=PASSES_LEVEL)
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = (
         False  # gathers and shared outputs gain nothing from them
@@ -157,7 +171,7 @@ def module_text(program: Program) -> str:
     """The program's LLVM IR."""
     booleans = _boolean_values(program)
     lines = list(_declarations({step.op for step in program.instructions}))
-    lines += [f"define void @{symbol(program)}({_SIGNATURE}) nounwind {{", "entry:"]
+    lines += [f"define void @{symbol(program, SINGLE.kind)}({_SIGNATURE}) nounwind {{", "entry:"]
     wanted = _wanted_inputs(program)
     for i in range(program.first_uniform, program.first_parameter):
         if i in wanted:

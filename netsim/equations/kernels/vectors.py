@@ -8,19 +8,11 @@ The last group overlaps the one before, so that nothing is read beyond the array
 in the order of single instances: results differ from theirs by the last bits of elementary functions alone.
 """
 
-from collections.abc import Mapping
-from functools import cache, partial
-from pathlib import Path
-
-import llvmlite.binding as llvm
-
-from netsim.core.compiled import store
-from netsim.core.compiled.digests import hashed, text_of
-from netsim.core.compiled.linking import loaded, machine_of, told
 from netsim.equations.kernels import native, vector_functions
-from netsim.equations.kernels.native import CODE_LEVEL, PASSES_LEVEL, NativeKernels
 from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Program
 from netsim.equations.kernels.vector_functions import FUNCTIONS, LANES, NUMBERS, PLACES, TRUTHS, function_text, splat
+
+KIND = "vectors"
 
 
 def served(program: Program, n: int) -> bool:
@@ -31,55 +23,12 @@ def served(program: Program, n: int) -> bool:
     return any(step.op in FUNCTIONS for step in program.instructions)
 
 
-def compile(programs: Mapping[str, Program]) -> NativeKernels:
-    """Machine code for several programs by digest (see `netsim.equations.kernels.native.compile`)."""
-    codes, compiled = {}, []
-    for digest, program in programs.items():
-        name_of = partial(file_of, program)
-        if known := store.found(name_of):
-            codes[digest] = known[1]
-        else:
-            codes[digest] = store.made(name_of, {}, partial(object_code, program))
-            compiled.append(digest)
-    engine = loaded(codes.values())
-    found = {digest: engine.get_function_address(symbol(program)) for digest, program in programs.items()}
-    return NativeKernels(found, tuple(compiled), engine)
-
-
-def symbol(program: Program) -> str:
-    """The name of the program's function in object code."""
-    return f"vectors_{program.digest[:40]}"
-
-
-def file_of(program: Program, level: str) -> str:
-    """The name of the file with the program's code for an instruction set."""
-    return f"vectors-{hashed(program.digest.encode(), _environment(level)).hex()[:40]}"
-
-
-@cache
-def _environment(level: str) -> bytes:
-    """What the code depends on besides the program."""
-    sources = (text_of(Path(str(each))) for each in (__file__, vector_functions.__file__, native.__file__))
-    return hashed(*sources, told(level).encode())
-
-
-def object_code(program: Program, level: str) -> bytes:
-    """The program compiled for an instruction set (an object file), without looking at files."""
-    machine = machine_of(level, CODE_LEVEL, "default")
-    module = llvm.parse_assembly(module_text(program))
-    tuning = llvm.create_pipeline_tuning_options(speed_level=PASSES_LEVEL)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-    passes = llvm.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
-    return machine.emit_object(module)
-
-
 def module_text(program: Program) -> str:
     """The program's LLVM IR."""
     outputs = [(m, value) for m, value in enumerate(program.outputs) if _name(program, value) != splat(0.0)]
     wanted = {i for step in program.instructions for i in step.operands} | set(program.outputs)
     lines = list(_declarations({step.op for step in program.instructions}))
-    lines += [f"define void @{symbol(program)}({native._SIGNATURE}) nounwind {{", "entry:"]
+    lines += [f"define void @{native.symbol(program, KIND)}({native._SIGNATURE}) nounwind {{", "entry:"]
     lines += [f"%room = alloca [{max(len(outputs), 1)} x {NUMBERS}], align 32", f"%last = sub nsw i64 %n, {LANES}"]
     for i in range(program.first_uniform, program.first_parameter):
         lines += _uniform(i, i - program.first_uniform) if i in wanted else []
@@ -242,3 +191,7 @@ def _one_by_one(i: int, op: str, names: list[str]) -> list[str]:
         lines.append(f"{after} = insertelement {NUMBERS} {before}, double %f{i}_{lane}, i32 {lane}")
         before = after
     return lines
+
+
+VECTORS = native.Generator(KIND, module_text, (__file__, vector_functions.__file__, native.__file__))
+"""LANES instances at once."""
