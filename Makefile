@@ -53,7 +53,7 @@ clean:
 	rm -rf netsim/core/compiled/built .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
 
 # machine code of the core, for the functions that changed
-$(CORE): $(READY) $(shell find netsim/core netsim/multibody netsim/simulate -name '*.py')
+$(CORE): $(READY) $(shell find netsim/core netsim/equations netsim/multibody netsim/simulate -name '*.py')
 	$(BIN)/python hatch_build.py
 	touch $(CORE)
 
