@@ -5,13 +5,13 @@ from typing import Any
 
 from netsim.library.files import Library, collect, library_names
 from netsim.library.places import own_roots
-from netsim.library.search import search
+from netsim.library.search import Definition, definitions, search
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.show import show_expression
 from netsim.text.roots import roots_beside, within
 from netsim.text.show import show_statement
-from netsim.text.syntax import ComponentDef, Count, ModelDef, Param, Program, Use
+from netsim.text.syntax import Count, ModelDef, Param, Program, Use
 
 
 def whole_library(files: Sequence[str] = ()) -> Library:
@@ -21,7 +21,6 @@ def whole_library(files: Sequence[str] = ()) -> Library:
         return collect(Program((*(Use(name, False) for name in library_names()), *own), "library"))
 
 
-Definition = ComponentDef | ModelDef
 SEE_ALSO = 12
 """Most names that a component's description refers to."""
 
@@ -33,7 +32,7 @@ def describe(library: Library, name: str = "") -> str:
         return show_domains(library)
     if name in library.domains:
         return show_domain(library, name)
-    found = matching(library, name)
+    found = search(name, library)
     if name in library.types() or name in library.partials:
         others = [d.name for d in found if d.name != name]
         see = f"see also  {', '.join(others[:SEE_ALSO])}\n" if others else ""
@@ -48,12 +47,6 @@ def describe(library: Library, name: str = "") -> str:
         or f"the domains are {', '.join(library.domains)}"
     )
     raise InputError(Problem("E440", f"there is no domain or component '{name}'", hint=hint))
-
-
-def matching(library: Library, words: str) -> list[Definition]:
-    """Components and models that a search for the words finds, best first."""
-    known = {d.name: d for d in definitions(library)}
-    return [known[name] for name in search(words, ((d.name, d.doc) for d in known.values()))]
 
 
 def show_domains(library: Library) -> str:
@@ -86,11 +79,6 @@ def show_domain(library: Library, name: str) -> str:
         )
         + "\n"
     )
-
-
-def definitions(library: Library) -> list[Definition]:
-    """Components and the models made of them."""
-    return [*library.components.texts(), *library.models.values()]
 
 
 def definitions_of(library: Library, domain: str) -> list[Definition]:

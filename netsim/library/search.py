@@ -1,11 +1,15 @@
-"""Components by words: what `netsim list WORD` finds where WORD is no name. Words are those of names and sentences, and
-the field's other words in `library/words.txt`."""
+"""Components by words: what `netsim list WORD` finds where WORD is no name, and what somebody may have meant by a type
+that is not there. Words are those of names and sentences, and the field's other words in `library/words.txt`."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
-from netsim.library.files import library_folder
+from netsim.library.files import Library, library_folder
+from netsim.text.errors import either, nearest
+from netsim.text.syntax import ComponentDef, ModelDef
+
+Definition = ComponentDef | ModelDef
 
 
 @lru_cache(maxsize=1)
@@ -19,18 +23,41 @@ def other_words() -> Mapping[str, str]:
     return {name: " ".join(words) for name, words in found.items()}
 
 
-def search(words: str, described: Iterable[tuple[str, str]]) -> list[str]:
-    """Names among (name, sentence) in which every word begins some word; first those that have it in the name or among
-    the other words, then those that have it in the sentence."""
+def definitions(library: Library) -> list[Definition]:
+    """Components and the models made of them."""
+    return [*library.components.texts(), *library.models.values()]
+
+
+def search(words: str, library: Library) -> list[Definition]:
+    """Components and models in which every word begins some word; first those that have it in the name or among the
+    other words, then those that have it in the sentence; of each first those whose name has least beside the words, as
+    `voltage` before `three_phase_voltage` for "voltage source"."""
+    near, far = _found(words, library)
+    return near + far
+
+
+def meant(kind: str, library: Library) -> str:
+    """The hint for a type that is not there: "did you mean 'voltage'?" for `voltage_source`. What the
+    field calls so goes first, then a name of nearly the same letters; '' where there is none."""
+    near, far = _found(kind, library)
+    return either([each.name for each in near[:2] or far[:1]]) or nearest(kind, library.types())
+
+
+def _found(words: str, library: Library) -> tuple[list[Definition], list[Definition]]:
+    """What has all words in its name or the other words for it, and what has them in its sentence."""
     wanted = _words(words)
     near, far = [], []
-    for name, sentence in described if wanted else ():
-        close = _words(f"{name} {other_words().get(name, '')}")
+    for each in definitions(library) if wanted else ():
+        close = _words(f"{each.name} {other_words().get(each.name, '')}")
         if _begins(wanted, close):
-            near.append(name)
-        elif _begins(wanted, close | _words(sentence)):
-            far.append(name)
-    return near + far
+            near.append(each)
+        elif _begins(wanted, close | _words(each.doc)):
+            far.append(each)
+
+    def beside(each: Definition) -> int:
+        return sum(not any(word.startswith(begin) for begin in wanted) for word in _words(each.name))
+
+    return sorted(near, key=beside), sorted(far, key=beside)
 
 
 def _words(text: str) -> set[str]:

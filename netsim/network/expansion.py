@@ -7,6 +7,7 @@ from dataclasses import replace
 from netsim.library.component import WORLD, Component
 from netsim.library.files import Library, check_library, collect, homes, included
 from netsim.library.places import roots_of
+from netsim.library.search import meant
 from netsim.network.checks import types_used, wrong_names, wrong_paths, wrong_signals
 from netsim.network.network import (
     GROUND,
@@ -207,7 +208,7 @@ class _Expander:
             raise InputError(Problem("E258", message, span, hint=hint or f"component NAME extends {kind} ... end"))
         hint = ""
         if len(self.problems) < SHOWN:  # what is not shown needs no hint, and all of the library is searched for one
-            hint = homes(kind) or nearest(kind, self.library.types()) or "is a `use` line missing?"
+            hint = homes(kind) or meant(kind, self.library) or "is a `use` line missing?"
         raise InputError(Problem("E226", f"no component or model is called '{kind}'", span, hint=hint))
 
     def _type_span(self, text: InstanceText) -> Span:

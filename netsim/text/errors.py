@@ -140,8 +140,12 @@ def show_lines_of(file: str) -> None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
-    close = _close(name, tuple(dict.fromkeys(known)))
-    return "did you mean " + " or ".join(f"'{word}'" for word in close) + "?" if close else ""
+    return either(_close(name, tuple(dict.fromkeys(known))))
+
+
+def either(words: Sequence[str]) -> str:
+    """The hint "did you mean 'a' or 'b'?", or an empty string for no words."""
+    return "did you mean " + " or ".join(f"'{word}'" for word in words) + "?" if words else ""
 
 
 @lru_cache(maxsize=256)

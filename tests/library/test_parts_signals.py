@@ -6,8 +6,8 @@ import pytest
 
 import netsim
 from conftest import sampled
-from netsim.library.catalogue import describe, matching, whole_library
-from netsim.library.search import other_words
+from netsim.library.catalogue import describe, whole_library
+from netsim.library.search import meant, other_words, search
 
 
 def signals(text, *names, **options):
@@ -142,7 +142,23 @@ def library():
     ],
 )  # fmt: skip
 def test_components_are_found_by_words(library, words, wanted):
-    assert wanted in [d.name for d in matching(library, words)][:8]
+    assert wanted in [d.name for d in search(words, library)][:8]
+
+
+@pytest.mark.parametrize(
+    "kind, wanted",
+    [
+        ("voltage_source", "'voltage' or 'three_phase_voltage'"), ("current_source", "'current'"), ("force_source", "'force'"),
+        ("thermal_mass", "'heat_capacity'"), ("shock_absorber", "'damper'"), ("mas", "'mass'"), ("op_amp", "'opamp'"), ("resistr", "'resistor'"),
+        ("sprng", "'spring'"), ("capacitance", "'capacitor'"), ("coil", "'inductor' or 'winding'"),
+    ],
+)  # fmt: skip
+def test_a_type_that_is_not_there_is_meant_by_letters_or_by_the_words_of_the_field(library, kind, wanted):
+    assert meant(kind, library).startswith(f"did you mean {wanted}")
+
+
+def test_a_type_that_nothing_is_like_has_no_hint(library):
+    assert meant("zzzzqq", library) == ""
 
 
 def test_words_name_components_that_exist(library):
