@@ -239,18 +239,20 @@ class _Expander:
         if len(given) < len(text.bindings):
             twice = next(b for i, b in enumerate(text.bindings) if b.name in {a.name for a in text.bindings[:i]})
             self.problems.append(Problem("E228", f"'{twice.name}' is given twice", twice.span))
+        hints = ""
         for binding in text.bindings:
             if binding.name not in known:
-                hint = nearest(binding.name, known) or (
-                    f"it has {', '.join(sorted(known))}" if known else "it has none"
-                )
-                self.problems.append(
-                    Problem("E227", f"{d.name} has no parameter or input '{binding.name}'", binding.span, hint=hint)
-                )
-        missing = [name for name in wanted if name not in given]
+                listed = f"it has {', '.join(sorted(known))}" if known else "it has none"
+                hint = nearest(binding.name, known) or listed
+                message = f"{d.name} has no parameter or input '{binding.name}'"
+                self.problems.append(Problem("E227", message, binding.span, hint=hint))
+                hints += hint
+        missing = [name for name in wanted if name not in given and f"'{name}'" not in hints]
         if missing:
             what = "input" if missing[0] in {i.name for i in d.inputs} else "parameter"
-            self.problems.append(Problem("E229", f"{what} '{missing[0]}' of {d.name} '{name}' is not given", text.span))
+            also = f"neither {' nor '.join(missing[1:])}" if missing[1:] else ""
+            message = f"{what} '{missing[0]}' of {d.name} '{name}' is not given"
+            self.problems.append(Problem("E229", message, text.span, hint=also))
         counts: dict[str, int] = {}
         for c in d.counts:
             source = given[c.name].value if c.name in given else c.default

@@ -20,9 +20,25 @@ def problems_of(text):
 def test_mistake_in_a_model_is_told_once_with_the_number_of_instances():
     text = "use electrical\nmodel part (p, n : electrical)\n  q resistor (p, n) Rx = 1 Ohm\nend\nx[k] part (a, ground) for k in 1..4\n"
     found = problems_of(text)
-    assert [(p.code, p.span.line) for p in found] == [("E227", 3), ("E229", 3)]
+    assert [(p.code, p.span.line) for p in found] == [("E227", 3)]
     assert found[0].hint == "did you mean 'R'?; the same holds for 3 more of these"
-    assert found[1].message == "parameter 'R' of resistor 'x[1].q' is not given"
+
+
+def test_what_is_not_given_is_told_whole_but_for_names_that_a_hint_has_told():
+    text = """use electrical
+component pair (p : electrical)
+  param R1 : Ohm
+  param G2 : S
+  param L3 : H
+  branch p -> ground : v, i
+  i = v/R1 + G2*v
+end
+a pair (n) R = 1 Ohm, L3 = 1 H
+b pair (n)
+"""
+    assert [(p.code, p.span.line, p.message.split("'")[1], p.hint) for p in problems_of(text)] == [
+        ("E227", 9, "R", "did you mean 'R1'?"), ("E229", 9, "G2", ""), ("E229", 10, "R1", "neither G2 nor L3")
+    ]  # fmt: skip
 
 
 def test_mistakes_that_differ_by_more_than_the_instance_are_all_told():
