@@ -519,3 +519,17 @@ def test_a_valve_that_is_closed_is_named():
 def test_starts_of_an_inverse_problem_speak_of_the_actuators():
     with pytest.raises(SimulationError, match=r"E501.*'v\.opening' \(the signal x follows a motion\)"):
         netsim.load(LIFT.replace(", from = rest", "")).run()
+
+
+@pytest.mark.parametrize("m", [1e-12, 1.0, 1e6])
+@pytest.mark.parametrize("T", [1e-6, 1.0, 1e5, 1e9])
+def test_forces_of_an_elastic_motion_of_any_mass_and_duration(m, T):
+    """m at the force, 2 m behind a spring of c = 400 m/T^2: F = 3 m s'' + 2 m^2/c s''''. Motions of many hours were refused: at 100 rad/s the
+    spring carries nothing, and the actuator seemed to move nothing."""
+    data = netsim.load(
+        f"use translational\na mass (x) m = {m} kg\nk spring (x, y) c = {400 * m / T**2} N/m\nb mass (y) m = {2 * m} kg\nf force (x) F = 0 N\n"
+        f"run inverse(track = [y.x = 1 m*smooth_step(time/({T} s), 4)], actuators = [f.F], stop = {T} s, sample = {T / 50} s)\nsave f.F\n"
+    ).samples()[0]
+    step = np.polynomial.Polynomial([0] * 5 + [126, -420, 540, -315, 70])
+    at = data.time / T
+    assert off(data.series("f.F"), m / T**2 * (3 * step.deriv(2)(at) + step.deriv(4)(at) / 200)) < 1e-11

@@ -29,7 +29,8 @@ from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray
 RATE = 1e2
-"""s in 1/s: fast for a machine, and position responses are not yet lost in rounding."""
+"""s per second, and where the motions seem to depend at that rate s per run: fast for a machine, and position responses
+are not yet lost in rounding."""
 
 RANK_TOLERANCE, ROUNDING = 1e-7, 1e-14
 AWAY = 0.1
@@ -57,10 +58,11 @@ def authority(
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]
     inputs = [f"{e}.u" for e in elements]
-    scaled, base = _pivots(transfer(machine, g, inputs, signals))
-    if _rank(scaled) < len(motions):  # at rest a valve without pressure drop moves nothing
-        elsewhere, order = _pivots(transfer(machine, _elsewhere(machine, g), inputs, signals))
-        scaled, base = (elsewhere, order) if _rank(elsewhere) == len(motions) else (scaled, base)
+    away = _elsewhere(machine, g)  # at rest a valve without pressure drop moves nothing
+    tried = ((point, s) for point in (g, away) for s in (RATE, RATE / options.stop))
+    seen = (_pivots(transfer(machine, point, inputs, signals, s)) for point, s in tried)
+    first = next(seen)
+    scaled, base = next((each for each in (first, *seen) if _rank(each[0]) == len(motions)), first)
     _check_rank(scaled, motions, actuators)
     return [*base[: len(motions)], *sorted(base[len(motions) :])]
 
@@ -74,7 +76,7 @@ def _elsewhere(machine: Machine, g: Array) -> Array:
     return point
 
 
-def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float = RATE) -> Array:
+def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float) -> Array:
     """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`,
     linearised at g with d/dt = s."""
     system, names = machine.system, machine.system.names
