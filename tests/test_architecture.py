@@ -43,7 +43,7 @@ ROOMS = {
     "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.turnover loop.sampler loop.delays loop.adaptive loop.instants "
     "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
-    "methods.single methods.euler methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
+    "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.events forms.lagrange "
     "forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"

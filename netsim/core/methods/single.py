@@ -96,8 +96,8 @@ def solve_given(problem, factor, trial):
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0
-    if status == CONVERGED and problem.sizes[NQ]:
-        evaluate(problem.residual, trial, problem.sizes[ENTRIES])
+        if status == CONVERGED and problem.sizes[NQ]:
+            evaluate(problem.residual, trial, problem.sizes[ENTRIES])
     return status
 
 
@@ -154,6 +154,7 @@ def _corrected(problem, factor, trial):
         rate = min(STAYS, max(LEAST, rate))
         if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear):
             spread(problem, trial.g, trial.history, u)
+            evaluate(problem.residual, trial, problem.sizes[ENTRIES])
             if counters[CURVED] and kept and _stays(problem, factor, trial):
                 kept, before = False, norm
                 continue
@@ -168,7 +169,6 @@ def _corrected(problem, factor, trial):
 def _stays(problem, factor, trial):
     """Whether the next correction of an unknown that a test weighs is no smaller than its last one, beyond rounding."""
     nk, du, ahead = problem.sizes[NK], trial.work[0], trial.work[4]
-    evaluate(problem.residual, trial, problem.sizes[ENTRIES])
     solve(factor, trial, trial.out[: du.shape[0]], ahead)
     for i in range(du.shape[0]):
         size = abs(ahead[i]) / trial.scale[nk + i]

@@ -5,6 +5,7 @@ Order 2, L-stable.
     differentiated quantities
 
 For circuits at moderate accuracy: it damps what the trapezoidal rule lets ring, and loses nothing of slow oscillations.
+First guesses of values by the parabola and the cubic through stages and ends of before.
 Error estimate by the embedded formula of order 3, filtered. Sources: R. Bank et al., Transient simulation of silicon
 devices and circuits, IEEE Trans. CAD 4, 1985; M. Hosea, L. Shampine, Analysis and implementation of TR-BDF2, Appl.
 Numer. Math. 20, 1996.
@@ -16,12 +17,13 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import cubic_differentiated, held, proposed
+from netsim.core.contract import RESTARTED, UNSOLVED, cubic_differentiated, held, proposed
 from netsim.core.method import Method, Orders, Setting
+from netsim.core.methods.prediction import combine, weights
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
-from netsim.core.states import follow
+from netsim.core.states import copy, follow
 
 Array = np.ndarray
 
@@ -29,17 +31,46 @@ C = 2.0 - np.sqrt(2.0)
 D = C / 2.0
 W = np.sqrt(2.0) / 4.0
 
+INNER, BEGINNING, INNER_BEFORE, BEGINNING_BEFORE = range(4)
+"""Rows of the points for predictions."""
+LENGTH, STEPS = range(2)
+"""Positions in the memory."""
+
 
 class TrBdf2(NamedTuple):
-    """The state of the inner stage, and room for the raw estimate [x | v | q]."""
+    """The state of the inner stage; room for the raw estimate [x | v | q]; values for predictions, a row a point (this
+    inner stage, the beginning, the inner stage before, the beginning before), their instants and weights; (length of
+    the last step, steps since nothing of before may be used, at most two)."""
 
     inner: Array
     raw: Array
+    points: Array
+    instants: Array
+    weights: Array
+    memory: Array
 
 
 def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
-    return struct_of(TrBdf2(np.zeros(setting.length), np.zeros(2 * setting.nk + setting.nq)))
+    inner_, raw, points = np.zeros(setting.length), np.zeros(2 * setting.nk + setting.nq), np.zeros((4, setting.ny))
+    return struct_of(TrBdf2(inner_, raw, points, np.zeros(4), np.zeros(4), np.zeros(2)))
+
+
+@inner
+def _predict(method, problem, trial, t, first):
+    """Values of the next stage, t behind the step's beginning, by the polynomial through the points from row `first`
+    on; what the guess was where steps begin anew, and where Newton's method has just failed.
+
+    Values where a run begins anew may be those before a jump: they are no point."""
+    memory, instants, found = method.memory, method.instants, method.weights
+    if trial.counters[RESTARTED] != 0 or trial.counters[UNSOLVED] > 0 or memory[STEPS] == 0.0:
+        return
+    copy(trial.start, 3 * problem.sizes[NK], method.points[BEGINNING], 0, problem.sizes[NY])
+    instants[BEGINNING], instants[INNER_BEFORE] = 0.0, (C - 1.0) * memory[LENGTH]
+    instants[BEGINNING_BEFORE] = -memory[LENGTH]
+    count = (BEGINNING_BEFORE if memory[STEPS] == 1.0 else BEGINNING_BEFORE + 1) - first
+    weights(instants[first:], count, t, found)
+    combine(problem, found, method.points[first:], count, trial.u)
 
 
 @inner
@@ -48,6 +79,7 @@ def step(method, problem, factor, trial, t, h, last):
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     s, m, e, history, at, length = trial.start, method.inner, trial.end, trial.history, 3 * nk + ny, D * h
     begin_stage(problem, trial, s)
+    _predict(method, problem, trial, C * h, INNER + 1)
     for i in range(nk):
         history[i] = s[i] + length * s[nk + i]
         history[nk + i] = 0.0
@@ -58,6 +90,9 @@ def step(method, problem, factor, trial, t, h, last):
     if status != CONVERGED:
         return status, 0.0
     keep_stage(problem, trial, m)
+    copy(m, 3 * nk, method.points[INNER], 0, ny)
+    method.instants[INNER] = C * h
+    _predict(method, problem, trial, h, INNER)
     near, far = 1.0 / (C * (2.0 - C)), (1.0 - C) ** 2 / (C * (2.0 - C))
     for i in range(nk):
         history[i] = near * m[i] - far * s[i]
@@ -79,6 +114,10 @@ def step(method, problem, factor, trial, t, h, last):
 @inner
 def on_accept(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
+    nk, ny, memory, points = problem.sizes[NK], problem.sizes[NY], method.memory, method.points
+    copy(method.inner, 3 * nk, points[INNER_BEFORE], 0, ny)
+    copy(trial.start, 3 * nk, points[BEGINNING_BEFORE], 0, ny)
+    memory[LENGTH], memory[STEPS] = h, 1.0 if trial.counters[RESTARTED] != 0 else 2.0
     follow(problem, trial, h)
     return held(proposed(error, 3.0))
 
