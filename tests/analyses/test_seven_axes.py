@@ -6,6 +6,7 @@ import pytest
 from numpy.polynomial import Legendre, Polynomial
 
 import netsim
+from netsim.analyses.optimal import optimize
 from netsim.library.files import models_folder
 
 SHOULDER, ELBOW, WRIST, TOOL = np.array([[0, 0, 0.34], [0.24, 0, 0.66], [0.56, 0, 0.42], [0.56, 0, 0.3]])
@@ -69,8 +70,11 @@ def torques(q, dq, ddq):
     return ca.substitute(force, ca.vertcat(angle, rate), ca.vertcat(q, dq))
 
 
-def test_the_elbow_of_an_arm_of_seven_axes():
-    (found,) = netsim.load(models_folder() / "optimal" / "seven_axes.net").samples({"intervals": 10, "refinements": 0})
+def test_the_elbow_of_an_arm_of_seven_axes(monkeypatch):
+    """The motion with the least torques at every instant runs away, which the search for a guess has seen: nobody asks for its price again."""
+    monkeypatch.delattr(optimize, "price")
+    (found,) = netsim.load(models_folder() / "optimal" / "seven_axes.net").samples({"intervals": 8, "refinements": 0})
+    assert "does not reach the end" in found.attributes["notes"] and np.isnan(found.attributes["pointwise"])
     t, swing, rate, push = (ca.SX.sym(name) for name in ("t", "swing", "rate", "push"))
     q, state = angles(t, swing), ca.vertcat(t, swing, rate)
     dq = ca.jtimes(q, state, ca.vertcat(1, rate, push))
@@ -84,7 +88,7 @@ def test_the_elbow_of_an_arm_of_seven_axes():
     for k in range(4):
         own = np.array([float(joints(time, angle)[k]) for time, angle in zip(found.time, swings)])
         np.testing.assert_allclose(found.series(f"A{k + 1}.joint.q")[1:], own[1:], atol=1e-7)
-    at, weight = np.polynomial.legendre.leggauss(60)
+    at, weight = np.polynomial.legendre.leggauss(30)
     at = 0.5 + 0.5 * at
     shapes = [Polynomial([0, 0, 1]) * Legendre.basis(k, domain=[0, 1]).convert(kind=Polynomial) for k in range(12)]
     orders = [np.array([shape.deriv(d)(at) if d else shape(at) for shape in shapes]).T for d in range(3)]

@@ -18,7 +18,7 @@ from netsim.core.newton import set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
-from netsim.initial.initial import Structure
+from netsim.initial.initial import Change, Structure
 from netsim.network.bindings import lift
 from netsim.network.values import Values
 from netsim.simulate.options import TransientOptions
@@ -28,6 +28,7 @@ from netsim.structure.orders import offsets
 from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray
+Started = tuple[Machine, Structure, Array, list[Change]]
 RATE = 1e2
 """s per second, and where the motions seem to depend at that rate s per run: fast for a machine, and position responses
 are not yet lost in rounding."""
@@ -42,9 +43,9 @@ def authority(
     motions: Sequence[Motion],
     actuators: Sequence[Actuator],
     options: TransientOptions,
-) -> list[int]:
-    """The actuators by position in the order of need: as many as there are motions, then the spare ones. Their inputs
-    are applied in `prepared`.
+) -> tuple[list[int], Started]:
+    """The actuators by position in the order of need: as many as there are motions, then the spare ones; and where the
+    network `prepared`, in which their inputs are applied, begins.
 
     Raises `InputError` where the actuators are too few or cannot move the signals independently."""
     if len(actuators) < len(motions):
@@ -53,7 +54,8 @@ def authority(
         hint = "name as many actuators as there are motions, or follow fewer signals"
         raise InputError(Problem("E432", message, actuators[-1].expr.span, hint=hint))
     values, system, structure = prepared
-    machine, _, g, _ = begun(build_machine(system, values), structure, options.start)
+    started = begun(build_machine(system, values), structure, options.start)
+    machine, _, g, _ = started
     network = system.network
     elements = [a.element(network) for a in actuators]
     signals = [f"{e}.x" for e in elements[: len(motions)]]
@@ -64,7 +66,7 @@ def authority(
     first = next(seen)
     scaled, base = next((each for each in (first, *seen) if _rank(each[0]) == len(motions)), first)
     _check_rank(scaled, motions, actuators)
-    return [*base[: len(motions)], *sorted(base[len(motions) :])]
+    return [*base[: len(motions)], *sorted(base[len(motions) :])], started
 
 
 def _elsewhere(machine: Machine, g: Array) -> Array:

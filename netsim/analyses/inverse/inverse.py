@@ -82,13 +82,13 @@ def inverse(
     )
     applied = task.wired(applied=True)
     refuse_delays(applied[1], "inverse()", "an input would depend on later values")
-    order = authority(applied, task.motions, named, options.transient)
+    order, started = authority(applied, task.motions, named, options.transient)
     task = replace(task, actuators=tuple(named[k] for k in order))
     imposed = task.wired()
     counts = derivatives(imposed, task.motions, task.actuators, options.transient.stop)
     orders = {n: ", ".join(m.name for m, k in zip(task.motions, counts) if k == n) for n in sorted(set(counts)) if n}
     if options.bounded:
-        return bounded_inverse(task, imposed, saves, plots, beside)
+        return bounded_inverse(task, imposed, applied, started, saves, plots, beside)
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     rest = {FOUND: lambda name: constant(0.0, task)}
     try:

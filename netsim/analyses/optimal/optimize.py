@@ -44,13 +44,15 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     guess = _guess(task, options, problem, mesh, span)
     calm = bool(problem.motions) and guess is None and not options.guess
     first = first_guess(setting, mesh, problem.start, problem.end, span) if guess is None else guess
-    fine, beside = _below_pointwise(on_fine_mesh(setting, limits, problem.g, mesh, first, span, calm), limits, problem)
+    away = calm and setting.begin.fixed and not options.is_free  # the guess has seen the pointwise motion run away
+    fine = on_fine_mesh(setting, limits, problem.g, mesh, first, span, calm)
+    fine, beside = _below_pointwise(fine, limits, problem, away)
     if not fine.solution.solved:
         raise explained(fine.solution)
     refuse_unmet(fine.solution)
     values, solution = setting.tuned.named(fine.solution.tuned), with_values(fine.solution)
-    wired = problem.motions, problem.inputs
-    check = verified(task.under(values) if values else task, solution, problem.g, wired, options.rtol)
+    applied = task.under(values).prepare(problem.applied[1].network) if values else problem.applied
+    check = verified(task, applied, solution, problem.g, problem.inputs, options.rtol)
     free = {a.name: int(unknown) for a, unknown in zip(problem.chosen, setting.free)}
     told = _told(fine, values, None if beside is None else sign * beside, sign)
     attributes = {
@@ -94,13 +96,15 @@ def _beside(shared: float, objective: float) -> str:
     return f"{aside} {shared:.9g}{more}"
 
 
-def _below_pointwise(fine: Refined, limits: Limits, problem: Posed) -> tuple[Refined, float | None]:
+def _below_pointwise(fine: Refined, limits: Limits, problem: Posed, away: bool) -> tuple[Refined, float | None]:
     """The optimum, and what the motion with the least norm of the inputs at every instant costs: NaN where that does
-    not reach the end, None where nothing is shared. Where it costs less, the optimum found is that of another valley,
-    and the search goes on from the pointwise motion."""
+    not reach the end (as it is known to where it runs `away`), None where nothing is shared. Where it costs less, the
+    optimum found is that of another valley, and the search goes on from the pointwise motion."""
     solution = fine.solution
     if not problem.shared or not solution.solved or solution.program.setting.wishes.objective is None:
         return fine, None
+    if away:
+        return fine, float("nan")
     cost, z = price(solution, problem.g, problem.shared, problem.fixed)
     if z is not None and cost < solution.objective - limits.rtol * abs(solution.objective):
         setting, mesh = solution.program.setting, solution.program.mesh

@@ -45,7 +45,7 @@ class Posed:
     """What is to be solved: followed signals and inputs, the former's first; the rewired network's structure and its
     global vector at the start, the variables of a point at the start and near the end, the states with their places in
     a point; unknowns of inputs that are shared at every instant (none where nothing is chosen beside signals);
-    `fixed`, the followed signals leave no movement."""
+    `fixed`, the followed signals leave no movement; `applied`, the network whose inputs are all given."""
 
     motions: Sequence[Motion]
     inputs: Sequence[Actuator]
@@ -57,6 +57,7 @@ class Posed:
     states: dict[Signal, int]
     shared: list[int]
     fixed: bool
+    applied: Prepared
 
     @property
     def chosen(self) -> Sequence[Actuator]:
@@ -72,7 +73,7 @@ class Posed:
 def posed(task: Task, options: OptimalOptions) -> Posed:
     """The problem; raises `InputError` for what cannot be optimised."""
     wishes = wishes_of(task.network, task.values, options)
-    motions, inputs, (values, system, structure) = _wired(task, options, wishes)
+    motions, inputs, applied, (values, system, structure) = _wired(task, options, wishes)
     machine = build_machine(system, values, _earlier(task))
     refuse_delays(system, "optimize()", "an optimum would look ahead")
     refuse_events(machine)
@@ -97,7 +98,8 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
     )  # fmt: skip
     _refuse_time(setting, options, g)
     shared = unknowns if motions and free and not tuned.names else []
-    return Posed(motions, inputs, setting, structure, g, start, end, places_of(point, structure), shared, fixed)
+    states = places_of(point, structure)
+    return Posed(motions, inputs, setting, structure, g, start, end, states, shared, fixed, applied)
 
 
 def _point(
@@ -112,19 +114,22 @@ def _point(
 
 def _wired(
     task: Task, options: OptimalOptions, wishes: Wishes
-) -> tuple[Sequence[Motion], Sequence[Actuator], Prepared]:
-    """Followed signals, all inputs, those first that move the signals best, and the rewired network prepared."""
-    network = task.network
-    inputs = actuators_of(network, options.inputs)
-    motions = motions_of(network, task.values, options.track)
-    begins = Run("transient", (Binding("from", Name((Part(options.start or "rest"),))),))
+) -> tuple[Sequence[Motion], Sequence[Actuator], Prepared, Prepared]:
+    """Followed signals, all inputs, those first that move the signals best, and the rewired network prepared: with all
+    inputs given, and with signals that follow."""
+    inputs = actuators_of(task.network, options.inputs)
+    motions = motions_of(task.network, task.values, options.track)
+
+    def prepared(kinds: Sequence[str], start: str) -> Prepared:
+        network = watching(rewired(task.network, kinds, motions, inputs, FOUND), wishes)
+        return task.prepare(replace(network, runs=(Run("transient", (Binding("from", Name((Part(start),))),)),)))
+
+    applied = prepared([APPLIED] * len(inputs), "rest")
     if motions and len(inputs) > len(motions):
-        applied = replace(rewired(network, [APPLIED] * len(inputs), motions, inputs, FOUND), runs=(begins,))
-        order = authority(task.prepare(applied), motions, inputs, TransientOptions(1.0, start="rest"))
+        order, _ = authority(applied, motions, inputs, TransientOptions(options.stop[1], start="rest"))
         inputs = [inputs[k] for k in order]
     kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
-    network = watching(rewired(network, kinds, motions, inputs, FOUND), wishes)
-    return motions, inputs, task.prepare(replace(network, runs=(begins,)))
+    return motions, inputs, applied, prepared(kinds, options.start or "rest")
 
 
 def _earlier(task: Task) -> Callable[[Any, str], Any]:

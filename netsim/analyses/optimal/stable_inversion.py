@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.analyses.analysis import Prepared
+from netsim.analyses.inverse.authority import Started
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.guess import first_guess
 from netsim.analyses.optimal.meshes import Limits, first_mesh, on_fine_mesh
@@ -26,11 +27,9 @@ from netsim.analyses.optimal.results.failing import explained
 from netsim.analyses.optimal.results.verification import doubtful, verified
 from netsim.analyses.optimal.simulated import unknowns_of
 from netsim.analyses.optimal.wishes import Wishes
-from netsim.equations.machine import Machine
-from netsim.initial.initial import Change, Structure
 from netsim.results.samples import Samples
-from netsim.simulate.setup.beginning import begun, told
-from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.simulate.setup.beginning import taken_over, told
+from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Expr, Name
 
 Array = np.ndarray
@@ -41,10 +40,12 @@ LEFT = 1e-3
 
 
 def bounded_inverse(
-    task: Task, imposed: Prepared, saves: Sequence[Expr], plots: Sequence[Expr], beside: Sequence[Name]
-) -> Samples:
+    task: Task, imposed: Prepared, applied: Prepared, started: Started, saves: Sequence[Expr], plots: Sequence[Expr],
+    beside: Sequence[Name],
+) -> Samples:  # fmt: skip
     """The bounded inverse as samples from -lead to stop + tail; `imposed` is the network whose signals follow their
-    motions. Raises `InputError` (E461) with more actuators than motions."""
+    motions, `applied` that under given inputs, which has `started`: there the search begins. Raises `InputError` (E461)
+    with more actuators than motions."""
     began, cpu = clock.perf_counter(), clock.thread_time()
     options = task.options
     if task.spare:
@@ -52,7 +53,7 @@ def bounded_inverse(
         hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
         raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
-    machine, structure, g, moved = _begun(machine, imposed[2], options.transient.start)
+    machine, structure, g = taken_over(machine, imposed[2], started[2])
     point = point_of(machine, present(machine, structure), ())
     span = options.lead + options.transient.stop + options.tail
     setting = Setting(point, Wishes(), NONE, (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
@@ -64,11 +65,11 @@ def bounded_inverse(
     fine = on_fine_mesh(setting, limits, g, mesh, first_guess(setting, mesh, z, z, span), span)
     if not fine.solution.solved:
         raise explained(fine.solution)
-    check = verified(task, fine.solution, g, (task.motions, task.actuators), limits.rtol)
+    check = verified(task, applied, fine.solution, g, task.actuators, limits.rtol)
     notes = [fine.text, *_left(fine.solution, g, options.lead, options.tail), check.text]
     attributes = {
         "analysis": "inverse",
-        **told(moved),
+        **told(started[3]),
         **fine.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),
@@ -79,14 +80,6 @@ def bounded_inverse(
     between = options.transient.sample or options.transient.step * options.transient.every
     found = sampled(fine.solution, g, between, saves, plots, beside, attributes)
     return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
-
-
-def _begun(machine: Machine, structure: Structure, start: str) -> tuple[Machine, Structure, Array, list[Change]]:
-    """Where the search begins: the start, or where there is none (a motion is under way at t = 0) what is drawn."""
-    try:
-        return begun(machine, structure, start)
-    except SimulationError:
-        return machine, structure, machine.g.copy(), []
 
 
 def _left(solution: Solution, g: Array, lead: float, tail: float) -> list[str]:

@@ -51,6 +51,15 @@ def begun(
     return _agreeing(with_history(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
+def taken_over(machine: Machine, structure: Structure, origin: Array) -> tuple[Machine, Structure, Array]:
+    """The machine without constraints that repeat one another at the point `origin` of a network with the same
+    unknowns, its structure, and this point, of which no equation is solved again."""
+    one = machine.system.layout.one
+    g = machine.g.copy()
+    g[one:] = origin[len(origin) - len(g) + one :]
+    return _reduced(machine, structure, lambda m, s: (g, []))[:3]
+
+
 def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
     """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or
     holds, the point."""

@@ -5,7 +5,7 @@ and the Hessian of its share of the Lagrangian. So the derivatives of the whole 
 up as index arrays.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,23 +71,11 @@ class Block:
     def copies(self) -> int:
         return int(self.places.shape[1])
 
-    def values(self, x: Array) -> Array:
-        """The results (results, copies) at a vector of all variables."""
-        return self._mapped(self.formula.value, x)
-
-    def slopes(self, x: Array) -> Array:
-        """Entries of the Jacobian (entries, copies) at x, whose rows and places are those of `sloping`."""
-        return self._mapped(self.formula.slopes[0], x)
-
     @property
     def sloping(self) -> tuple[Array, Array]:
         """Rows and places (entries, copies) of the entries of the Jacobian."""
         _, result, variable = self.formula.slopes
         return self.rows[result], self.places[variable]
-
-    def curvature(self, x: Array, lam: Array) -> Array:
-        """Entries of the Hessian (entries, copies) of what rows times lam add up to, at places of `curving`."""
-        return self._mapped(self.formula.curvature[0], x, np.append(lam, 0.0)[self.rows])
 
     @property
     def curving(self) -> tuple[Array, Array]:
@@ -95,42 +83,81 @@ class Block:
         _, first, second = self.formula.curvature
         return self.places[first], self.places[second]
 
-    def _mapped(self, function: Any, x: Array, *more: Array) -> Array:
-        """A function of columns for all copies at once."""
-        if not self.copies or not function.numel_out(0):
-            return np.zeros((function.numel_out(0), self.copies))
-        every, results = function.map(self.copies), np.empty((self.copies, function.numel_out(0)))
-        buffer, evaluate = every.buffer()
-        given = [np.ascontiguousarray(each.T) for each in (np.append(x, 0.0)[self.places], self.given, *more)]
-        for k, each in enumerate(given):
-            if each.size:
-                buffer.set_arg(k, each.data)
-        buffer.set_res(0, results.data)
-        evaluate()
-        return results.T
+
+def joined(parts: Iterable[Array], kind: type = float) -> Array:
+    """Arrays (entries, copies) of blocks, block by block and copy by copy."""
+    return np.concatenate([np.zeros(0, kind), *(part.T.ravel() for part in parts)])
+
+
+class Evaluation:
+    """A function (variables, constants and, with `dual`, multipliers of rows) of every block for all its copies. What
+    they read and give has fixed places in memory, so that an evaluation costs little more than its arithmetic."""
+
+    def __init__(self, blocks: Sequence[Block], functions: Sequence[Any], dual: bool = False):
+        sizes = [f.numel_out(0) * block.copies for f, block in zip(functions, blocks)]
+        self.at, self.rows = (joined((getattr(b, name) for b in blocks), np.int64) for name in ("places", "rows"))
+        self.read = [np.empty(len(self.at)), joined(block.given for block in blocks), np.empty(len(self.rows))]
+        self.found, self.buffers = np.empty(sum(sizes)), list[Any]()
+        first = [0, 0, 0, 0]
+        for block, function, size in zip(blocks, functions, sizes):
+            own = [block.places.size, block.given.size, block.rows.size, size]
+            parts = [each[k : k + n] for each, k, n in zip((*self.read, self.found), first, own)]
+            first = [k + n for k, n in zip(first, own)]
+            if not size:
+                continue
+            buffer, run = function.map(block.copies).buffer()
+            for k, part in enumerate(parts[: 3 if dual else 2]):
+                if part.size:
+                    buffer.set_arg(k, part.data)
+            buffer.set_res(0, parts[3].data)
+            self.buffers.append((buffer, run))
+
+    def __call__(self, x: Array, lam: Array | None = None) -> Array:
+        """The entries of all blocks, in the order of `joined`, until the next call."""
+        self.read[0][:] = np.append(x, 0.0)[self.at]
+        if lam is not None:
+            self.read[2][:] = np.append(lam, 0.0)[self.rows]
+        for _, run in self.buffers:
+            run()
+        return self.found
+
+    def summed(self, x: Array, rows: int) -> Array:
+        """All rows, where the entries are results of the blocks."""
+        return np.bincount(np.where(self.rows < 0, rows, self.rows), self(x), rows + 1)[:rows]
+
+
+def divided(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """The blocks that add to the objective, which add to nothing else, and all others."""
+    prices = [bool((block.rows == OBJECTIVE).any()) for block in blocks]
+    return [b for b, one in zip(blocks, prices) if one], [b for b, one in zip(blocks, prices) if not one]
+
+
+def values_in(blocks: Sequence[Block]) -> Evaluation:
+    """The results of blocks."""
+    return Evaluation(blocks, [block.formula.value for block in blocks])
+
+
+def slopes_in(blocks: Sequence[Block]) -> Evaluation:
+    """The entries of the Jacobians of blocks."""
+    return Evaluation(blocks, [block.formula.slopes[0] for block in blocks])
 
 
 def values_of(blocks: Sequence[Block], x: Array, rows: int) -> Array:
     """All rows at x."""
-    at = np.concatenate([np.zeros(0, np.int64), *(block.rows.ravel() for block in blocks)])
-    values = np.concatenate([np.zeros(0), *(block.values(x).ravel() for block in blocks)])
-    return np.bincount(np.where(at < 0, rows, at), values, rows + 1)[:rows]
+    return values_in(blocks).summed(x, rows)
 
 
 def slopes_of(blocks: Sequence[Block], x: Array, rows: int) -> Any:
     """The Jacobian of all rows at x as a sparse matrix (rows, variables)."""
     from scipy.sparse import csr_array
 
-    row, place = _joined([block.sloping for block in blocks])
+    row, place = _pairs([block.sloping for block in blocks])
     there = (row >= 0) & (place >= 0)
-    values = np.concatenate([np.zeros(0), *(block.slopes(x).ravel() for block in blocks)])
-    return csr_array((values[there], (row[there], place[there])), shape=(rows, len(x)))
+    return csr_array((slopes_in(blocks)(x)[there], (row[there], place[there])), shape=(rows, len(x)))
 
 
-def _joined(places: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    none = np.zeros(0, np.int64)
-    one, other = (np.concatenate([none, *(pair[k].ravel() for pair in places)]) for k in range(2))
-    return one, other
+def _pairs(places: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    return joined((one for one, _ in places), np.int64), joined((other for _, other in places), np.int64)
 
 
 class Meeting:
@@ -144,31 +171,33 @@ class Meeting:
         column, row = np.divmod(places, shape[0])
         self.pattern = ca.Sparsity(*shape, np.searchsorted(column, np.arange(shape[1] + 1)).tolist(), row.tolist())
 
-    def summed(self, parts: Sequence[Array]) -> Array:
-        """The entries of the matrix, column by column, from those of all parts."""
-        entries = np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])[self.picked]
-        return np.bincount(self.at, entries * self.factor, self.pattern.nnz())
+    def summed(self, entries: Array) -> Array:
+        """The entries of the matrix, column by column, from all that add to it."""
+        return np.bincount(self.at, entries[self.picked] * self.factor, self.pattern.nnz())
 
 
 class Scaled:
-    """A program in variables x/`size` and rows `weight`*r, of which row 0 is made least by IPOPT with `options`.
-    `blocks` may be replaced by ones that differ in their constants alone."""
+    """A program in variables x/`size` and rows `weight`*r, of which row 0 is made least by IPOPT with `options`."""
 
     def __init__(self, blocks: Sequence[Block], size: Array, weight: Array, options: Mapping[str, Any]):
-        self.blocks, self.size, self.weight = blocks, size, weight
-        row, column = _joined([block.sloping for block in blocks])
+        self.size, self.weight = size, weight
+        self.priced, self.others = divided(blocks)
+        self.objective, self.prices = values_in(self.priced), slopes_in(self.priced)
+        self.values, self.slopes = values_in(self.others), slopes_in(self.others)
+        self.curvature = Evaluation(blocks, [block.formula.curvature[0] for block in blocks], dual=True)
+        self.priced_places = _pairs([block.sloping for block in self.priced])[1]
+        row, column = _pairs([block.sloping for block in self.others])
         self.jacobian = Meeting(row - 1, column, weight[row] * size[column], (len(weight) - 1, len(size)))
-        one, other = _joined([block.curving for block in blocks])
+        one, other = _pairs([block.curving for block in blocks])
         # an entry of the upper triangle stands for both; where two variables of a copy are one, it counts twice
         twice = [np.not_equal(*block.formula.curvature[1:])[:, None] & np.equal(*block.curving) for block in blocks]
-        factor = np.concatenate([np.zeros(0), *(np.where(each, 2.0, 1.0).ravel() for each in twice)])
-        factor *= size[one] * size[other]
+        factor = joined(np.where(each, 2.0, 1.0) for each in twice) * size[one] * size[other]
         self.hessian = Meeting(np.minimum(one, other), np.maximum(one, other), factor, (len(size), len(size)))
         x, m = ca.Sparsity.dense(len(size)), ca.Sparsity.dense(len(weight) - 1)
         number, at = ca.Sparsity.dense(1), {"x": x, "p": ca.Sparsity(0, 0)}
         ends = {"x": x, "f": number, "g": m, "lam_x": x, "lam_g": m, "lam_p": ca.Sparsity(0, 0)}
         dual = {**at, "lam_f": number, "lam_g": m}
-        f, g = (number, lambda *given: self._values(given[0])[0]), (m, lambda *given: self._values(given[0])[1:])
+        f, g = (number, self._objective), (m, self._values)
         slopes, curvature = (self.jacobian.pattern, self._slopes), (self.hessian.pattern, self._curvature)
         self.called = {
             "": Called("nlp", at, {"f": f, "g": g}),
@@ -182,6 +211,16 @@ class Scaled:
         with _silence():
             every: dict[str, Any] = {**quiet, **given, "ipopt": {"print_level": 0, "sb": "yes", **options}}
             self.solver = ca.nlpsol("optimum", "ipopt", nlp, every)
+
+    def give(self, blocks: Sequence[Block]) -> None:
+        """Takes the constants of blocks that differ from its own in these alone."""
+        priced, others = divided(blocks)
+        for each, own in (
+            *((each, priced) for each in (self.objective, self.prices)),
+            *((each, others) for each in (self.values, self.slopes)),
+            (self.curvature, blocks),
+        ):
+            each.read[1][:] = joined(block.given for block in own)
 
     def solved(self, tell: Callable[[int], object] = lambda step: None, **given: Any) -> tuple[Any, Any]:
         """The answer of IPOPT and how it ended; `tell` is called with the number of every iteration. What it raises
@@ -202,21 +241,21 @@ class Scaled:
             self.called["iteration_callback"].raised = raised
         return int(any(each.raised is not None for each in self.called.values()))
 
-    def _values(self, x: Array) -> Array:
-        return self.weight * values_of(self.blocks, x * self.size, len(self.weight))
+    def _objective(self, x: Array, *_: Array) -> Any:
+        return self.weight[OBJECTIVE] * self.objective(x * self.size).sum()
+
+    def _values(self, x: Array, *_: Array) -> Array:
+        return (self.weight * self.values.summed(x * self.size, len(self.weight)))[1:]
 
     def _gradient(self, x: Array, _: Array) -> Array:
-        """From those blocks alone that add to the objective."""
-        priced = [block for block in self.blocks if (block.rows == OBJECTIVE).any()]
-        slopes = slopes_of(priced, x * self.size, len(self.weight))[[OBJECTIVE]].toarray()[0]
-        return np.asarray(self.weight[OBJECTIVE] * slopes * self.size)
+        slopes = np.bincount(self.priced_places, self.prices(x * self.size), len(x))
+        return self.weight[OBJECTIVE] * slopes * self.size
 
     def _slopes(self, x: Array, _: Array) -> Array:
-        return self.jacobian.summed([block.slopes(x * self.size) for block in self.blocks])
+        return self.jacobian.summed(self.slopes(x * self.size))
 
     def _curvature(self, x: Array, _: Array, sigma: Array, lam: Array) -> Array:
-        lam = np.append(sigma, lam) * self.weight
-        return self.hessian.summed([block.curvature(x * self.size, lam) for block in self.blocks])
+        return self.hessian.summed(self.curvature(x * self.size, np.append(sigma, lam) * self.weight))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """IPOPT on a transcribed program: scaling, the call, how it ended."""
 
 import time as clock
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -113,8 +113,7 @@ def solved(
     began = clock.thread_time()
     if like:
         size, weight, scaled = like.size, like.weight, like.scaled
-        # the same formulas, so that none is differentiated again
-        scaled.blocks = [replace(old, given=new.given) for old, new in zip(scaled.blocks, program.blocks)]
+        scaled.give(program.blocks)
     else:
         weight = _weights(program, guess, size)
         scaled = Scaled(program.blocks, size, weight, _options(iterations, warm))

@@ -14,11 +14,10 @@ import numpy as np
 from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.check import State, states_of
 from netsim.analyses.inverse.runs import FOUND
-from netsim.analyses.inverse.tracking import APPLIED, Actuator, Motion, rewired
+from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.results.answer import read, vectors
-from netsim.analyses.optimal.wishes import watching
 from netsim.analyses.transient import transient
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
@@ -30,7 +29,7 @@ from netsim.results.samples import Samples
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import NetsimError, Problem
 from netsim.text.expressions.show import show_expression
-from netsim.text.syntax import Binding, Name, Part, Run
+from netsim.text.syntax import Name
 
 Array = np.ndarray
 INSTANTS = 200
@@ -54,25 +53,19 @@ class Verification:
 
 
 class Subject(Protocol):
-    """What is verified: a network, how one like it is prepared, tables over earlier runs."""
+    """What is verified: a network, tables over earlier runs."""
 
     @property
     def network(self) -> Network: ...
-    @property
-    def prepare(self) -> Callable[[Network], Prepared]: ...
     @property
     def earlier(self) -> Callable[[Any, str], Any]: ...
 
 
 def verified(
-    task: Subject, solution: Solution, g: Array, wired: tuple[Sequence[Motion], Sequence[Actuator]], rtol: float
+    task: Subject, applied: Prepared, solution: Solution, g: Array, actuators: Sequence[Actuator], rtol: float
 ) -> Verification:
-    """The deviation of a transient run with the found inputs."""
-    motions, actuators = wired
-    applied = rewired(task.network, [APPLIED] * len(actuators), motions, actuators, FOUND)
-    network = watching(applied, solution.program.setting.wishes)
-    begins = Run("transient", (Binding("from", Name((Part("rest"),))),))
-    values, system, structure = task.prepare(replace(network, runs=(begins,)))
+    """The deviation of a transient run of the network `applied`, with the inputs of the actuators that were found."""
+    values, system, structure = applied
     point = solution.program.setting.point
     machine = _machine(task, values, system, solution, actuators)
     names, states = states_of(point.machine, structure)
