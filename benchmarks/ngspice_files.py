@@ -208,7 +208,7 @@ def report(
         if found["status"] == "other":
             continue
         counts[found["status"]] += 1
-        error = f"{found['error']:.0e}" if found.get("error") else ""
+        error = f"{found['error']:.0e}" if found["status"] in ("agrees", "differs") else ""
         seconds = f"{found['seconds']:.2f}" if "seconds" in found else ""
         print(
             f"{found['kind']:5}{found['status']:14}{error:8}{seconds:8}{'/'.join(path.parts[-3:])}  {found['reason']}",
