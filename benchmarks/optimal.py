@@ -1,6 +1,6 @@
-"""Optimal motions: CPU seconds of every netlist in models/optimal, of the tripod with a fourth rod and of the one with
-elastic rods, of building and of solving their programs, and how they ended; then of the tripod with a fourth rod (145
-unknowns) on a mesh of 200 intervals."""
+"""Optimal motions: CPU seconds of every netlist in models/optimal, of the tripod with a fourth rod and of those with
+elastic rods and with flexible links, of building and of solving their programs, and how they ended; then of the tripod
+with a fourth rod (145 unknowns) on a mesh of 200 intervals."""
 
 import sys
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def report(names: Sequence[str] = (), intervals: int = INTERVALS) -> None:
     """A line for every netlist of the folder of models, then how many exceed the goal, then the tripod on a mesh of so
     many intervals."""
     folder = models_folder()
-    tripods = (folder / "tripod" / name for name in ("four_rods.net", "elastic_stage2.net"))
+    tripods = (folder / "tripod" / name for name in ("four_rods.net", "elastic_stage2.net", "bending_stage2.net"))
     every = [*sorted((folder / "optimal").glob("*.net")), *tripods]
     paths = [folder / name for name in names] or every
     print(f"{'':28}" + "".join(f"{each:>12}" for each in COLUMNS))

@@ -102,8 +102,8 @@ def still(path):
     return path == "two_masses_integrators" or (bool(used) and used <= WITHOUT_POSITIONS and path not in JOINED)
 
 
-SAME = {"tripod/stage2", "tripod/stage3"}
-"""The machine of stages 1 and 4 over again, whose tables begin with runs of the stages before."""
+SAME = {"tripod/stage2", "tripod/stage3", "tripod/bending_stage3", "tripod/bending_stage4"}
+"""Machines of other stages over again (or with links that have an account of their own), whose tables begin with runs of the stages before."""
 MOVING = [path for path in RUN if not still(path) and path not in SAME]
 USUAL = {"msl/Mechanics_MultiBody_Systems_RobotR3_FullRobot"}
 """At rtol = 1e-8 steps beside its break-aways are so short that the rounding of its shafts' angles moves what friction holds."""

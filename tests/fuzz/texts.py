@@ -15,7 +15,7 @@ from netsim.results.files import write
 
 LARGE = frozenset(["stage2", "stage3", "stage4", "inverse", "gevorkian2022", "ring", "nfourbar", "rc_ladder", "train", "coaxial_cable"])
 """Models of which one in ten is taken that was drawn: their checks take up to seconds."""
-WAITING = frozenset(["elastic_stage2", "elastic_stage3", "elastic_stage4"])
+WAITING = frozenset(f"{kind}_stage{k}" for kind in ("elastic", "bending") for k in (2, 3, 4))
 """Models that are checked alone: an optimal motion is prepared in their runs, or before, for longer than a hang."""
 BLOCK = re.compile(r"^(?:partial )?component (\w+).*?^end$", re.MULTILINE | re.DOTALL)
 USED = re.compile(r"^use (\w+)", re.MULTILINE)
