@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.call import ROW_LENGTH, run_table
-from netsim.core.compiled.function import inner
+from netsim.core.compiled.function import inlined, inner
 from netsim.core.linear.elimination import solve_with_new_pivots
 from netsim.core.linear.factors import Factor, refactor, solve
 
@@ -85,7 +85,7 @@ def make_consistent(plan, g):
     return True
 
 
-@inner
+@inlined
 def _derivatives(plan, g):
     """The derivatives of all equations by order at what g holds."""
     for i in range(plan.partial_values.shape[0]):
@@ -93,7 +93,7 @@ def _derivatives(plan, g):
     run_table(plan.partials, g, plan.partial_values)
 
 
-@inner
+@inlined
 def _residuals(plan, where, g, residual):
     """A stage's equations, order by order, at what g holds; a sum of balances is met several times."""
     w = plan.numbers
@@ -109,7 +109,7 @@ def _residuals(plan, where, g, residual):
     add_equations(calls, first_call, first_row, at, equations, plan.sums, g, residual)
 
 
-@inner
+@inlined
 def add_equations(calls, first_call, first_row, at, equations, sums, g, residual):
     """Add a stage's equations at what g holds to its residual: of each order its calls, whose sums belong `at` rows."""
     for order in range(first_call.shape[0] - 1):
@@ -120,7 +120,7 @@ def add_equations(calls, first_call, first_row, at, equations, sums, g, residual
             residual[at[i]] += sums[equations[i]]
 
 
-@inner
+@inlined
 def fill_stage(plan, where, entries):
     """The stage's matrix from the derivatives."""
     w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
@@ -149,7 +149,7 @@ def stage_factor(plan, where):
     )  # fmt: skip
 
 
-@inner
+@inlined
 def _correct(g, places, step, sizes):
     """Subtract a step, in multiples of sizes; its largest entry beside what it corrects and what comes of it, and
     beside that and its size; infinite where one is not finite."""
@@ -164,7 +164,7 @@ def _correct(g, places, step, sizes):
     return moved, share
 
 
-@inner
+@inlined
 def _step(plan, factor, entries, free, step):
     """A stage's correction for the residual in `step`, in its place, by the plan's pivots or, `free`, by new ones;
     False where the matrix is singular or too large for these."""
@@ -177,7 +177,7 @@ def _step(plan, factor, entries, free, step):
     )
 
 
-@inner
+@inlined
 def _hold(residual, row_size):
     """Whether more equations than unknowns agree with one another: behind the last correction but one nothing is left
     of them."""
@@ -187,7 +187,7 @@ def _hold(residual, row_size):
     return True
 
 
-@inner
+@inlined
 def _is_rounding(residual, row_size):
     """Whether what is left of the equations is what rounding leaves of terms of their sizes."""
     for i in range(residual.shape[0]):

@@ -146,13 +146,13 @@ def without_infinite(entries):
 @inner
 def refactor(factor, trial, values):
     """Values of L and U; the pivot quality."""
-    return _refactor(trial.code[REFACTOR], parts(factor), values)
+    return _refactor(trial.code[REFACTOR], factor, values)
 
 
 @inner
 def solve(factor, trial, rhs, x):
     """x = A^-1 rhs."""
-    _solve(trial.code[SOLVE], parts(factor), rhs, x)
+    _solve(trial.code[SOLVE], factor, rhs, x)
 
 
 @inner

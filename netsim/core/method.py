@@ -218,8 +218,8 @@ def fill_code(method: Method, arrays: Struct, problem: Struct, factor: Factor, t
             method.dense_output, kinds.NOTHING, arrays.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
         ),
         SET_TIME: address_of(newton.set_time, kinds.WHOLE, problem.kind, vector, real),
-        REFACTOR: address_of(linear.refactor, real, kinds.kind_of(factor), vector),
-        SOLVE: address_of(linear.solve, kinds.NOTHING, kinds.kind_of(factor), vector, vector),
+        REFACTOR: address_of(linear.refactor, real, run[2], vector),
+        SOLVE: address_of(linear.solve, kinds.NOTHING, run[2], vector, vector),
         PROJECT: project,
     }
     if method.single:

@@ -11,7 +11,7 @@ from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, FRESH, REJECTED, RESTARTED
 from netsim.core.history import SEGMENTS, more_segments
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
-from netsim.core.loop.control import FAILURES, RECOVERING, ROW, SIZE, TRACED
+from netsim.core.loop.control import ACCOUNT, FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
 from netsim.core.loop.sampler import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
@@ -26,7 +26,7 @@ from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
 from netsim.results.selection import Reader, Selection, reader_of
-from netsim.simulate.events.events import EventIteration, begin_relations, event_iteration, moved_to
+from netsim.simulate.events.events import begin_relations, event_iteration, moved_to
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
 from netsim.simulate.methods import METHODS, prepared
@@ -46,7 +46,8 @@ from netsim.simulate.setup.run_arrays import (
     first_trial,
 )
 from netsim.simulate.setup.sizes import set_rounding
-from netsim.simulate.setup.weights import recovers_samples
+from netsim.simulate.setup.sums import set_account
+from netsim.simulate.setup.weights import recovers_samples, watched_values
 from netsim.simulate.variants import round_sizes
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -99,17 +100,19 @@ def _begin(
     if events:
         set_indeterminacy(machine, structure, g, events.mode(g))
     problem, factor = machine.struct, first_factor(machine, trial, size, 0.0)
-    watched = _watched(machine, reader, events)
+    conditions = events.calls if events else []
+    watched = watched_values(machine, reader, conditions)
     looked = defect_limits(machine, structure, options, method, trial, watched)
     plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
     closing, closed = closing_plan(machine, structure, method, trial, 0.0)
     arrays, alive = prepared(method, machine, factor, plan, closing)
-    read = np.union1d(watched, _watched(machine, tracer, events))
+    read = np.union1d(watched, watched_values(machine, tracer, conditions))
     rates = events is not None or any(each.rates(machine.system.layout) for each in (reader, tracer))
     recovering = recovers_samples(machine, structure, options.formula, trial.exponent, read, rates)
     control = first_control(options, method, structure, size, time_events, features, plan, machine, looked, recovering)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
+    set_account(control, machine, structure, trial, method.explicit or events is not None or len(tracer.places) > 0)
     reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, reactions)
     sampler = first_sampler(machine, reader, tracer, minimum_norm, method, control, options)
@@ -132,16 +135,6 @@ def _begin(
     run.sampler.turnover[FLOWS, FIRST] += run.sampler.totals[0, 1]  # what impulses took at the start
     control.places[ROW] = 1
     return run
-
-
-def _watched(machine: Machine, reader: Reader, events: EventIteration | None) -> Array:
-    """The values (by unknown) that somebody looks at: samples, conditions, delays."""
-    layout, buffer = machine.system.layout, machine.problem.buffer
-    looked = [call.gather for call in events.calls] if events else []
-    places = np.concatenate(
-        [reader.reads(layout.y, layout.history), *looked, layout.y + buffer.place[buffer.place >= 0]]
-    ).astype(np.int64)
-    return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
 
 def _chosen_anew(run: Running, failing: bool) -> bool:
@@ -178,6 +171,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     run.counters[RESTARTED] = 1
     limits, resting, light = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)
+    set_account(run.control, machine, structure, run.trial, bool(run.control.places[ACCOUNT]))
     run.first = None
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, time_events = run.events is not None, run.control.time_events[:-1]

@@ -33,12 +33,14 @@ of these; the estimate that the error test refused last since a step was taken."
     SOLVING,
     GROWING,
     LIGHT,
-) = range(17)
+    ACCOUNT,
+) = range(18)
 """Positions in Control.places: next time event, next requested instant, next row, steps done, accepted steps between
 samples (0: at requested instants only), whether every step ends in a projection, whether samples are recovered, whether
 time events want a consistent point, failures in a row, shortest steps in a row, next feature, next row of the trace,
 whether values that follow others at once are looked at, whether any value is, how often in a row a shorter step had a
-larger estimate, which only rounding explains, and whether nodes without mass move."""
+larger estimate, which only rounding explains, whether nodes without mass move, and whether the nodes of work are
+recovered."""
 
 BY_ERROR, BY_NEWTON, BY_TIME_EVENT, BY_EVENT = 1.0, 2.0, 3.0, 4.0
 EPS = 2.220446049250313e-16

@@ -15,6 +15,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ASTRAY, CURVED, FORMULA, RESTARTED, dense_output, projected, set_time
 from netsim.core.loop.control import (
+    ACCOUNT,
     EDGE,
     EVERY,
     GRID,
@@ -29,6 +30,7 @@ from netsim.core.loop.control import (
     TRACED,
 )
 from netsim.core.loop.defect import corrected, settle_light
+from netsim.core.loop.sums import set_rates, show_sums, stored, total, traces_sums
 from netsim.core.loop.turnover import balanced, flowed, met
 from netsim.core.minimum_norm import least_reactions
 from netsim.core.newton import CONVERGED
@@ -57,10 +59,10 @@ class Sampler(NamedTuple):
     where energies are read there too. totals: supplied and dissipated energy at the step's beginning and at a sample,
     then the n integrals that are summed, (2, 2 + n); nodes of the work's quadrature in a step, from 0 to 1, powers,
     stored energy and rates of these integrals there (s, 3 + n), and integrals (s, s): the share of node k's power in
-    the work up to theta is sum_m integrals[k, m] theta^(m + 1); summed (3, n): places of these integrals and of their
-    rates in g, and 1 where the trace reads them; what was turned over
-    (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step, one row each, by the
-    calls of `tracing` at the places `traces`."""
+    the work up to theta is sum_m integrals[k, m] theta^(m + 1); summed (5, n): places of these integrals and of their
+    rates in g, 1 where the trace reads them, and where residuals have the equation of each rate, with its sign there;
+    what was turned over (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step,
+    one row each, by the calls of `tracing` at the places `traces`."""
 
     readings: Array
     selection: Array
@@ -121,13 +123,15 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
         and not at_end
         and (at_event or (whole and ((places[STEP] + 1) % every == 0 or target >= control.numbers[STOP])))
     ):
-        if wanted == 0 and end == 1.0 and sampler.read.shape[0] == trial.whole.shape[0] and not _traces_sums(sampler):
-            _total(sampler, h, 1.0)  # what the quadrature's last node found is still there
+        found = places[ACCOUNT] or places[PROJECTING] or not places[RECOVERING]
+        everything = sampler.read.shape[0] == trial.whole.shape[0] and not traces_sums(sampler)
+        if wanted == 0 and end == 1.0 and found and everything:
+            total(sampler, h, 1.0)  # what the quadrature's last node found is still there
             take(problem, trial, sampler, places[ROW], target)
             places[ROW] += 1
         else:
             _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
-    _total(sampler, end * h, 1.0)
+    total(sampler, end * h, 1.0)
     flowed(sampler.turnover, sampler.totals[1, 0] - sampler.totals[0, 0], sampler.totals[1, 1] - sampler.totals[0, 1])
     balanced(
         sampler.turnover, sampler.powers[sampler.nodes.shape[0] - 1, 2], sampler.totals[1, 0], sampler.totals[1, 1]
@@ -139,7 +143,13 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
 @inner
 def look(method, problem, factor, trial, control, plan, t, h, theta):
     """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
-    recovers = control.places[RECOVERING] and (theta < 1.0 or not control.places[PROJECTING])
+    _look(method, problem, factor, trial, control, plan, t, h, theta, control.places[RECOVERING])
+
+
+@inner
+def _look(method, problem, factor, trial, control, plan, t, h, theta, recovering):
+    """The same, recovered if `recovering`, but for an end that is one of the constraints already."""
+    recovers = recovering and (theta < 1.0 or not control.places[PROJECTING])
     if recovers and 0.0 < theta < 1.0 and _settles(problem, trial, control):
         _recovered(method, problem, factor, trial, control, plan, t, h, theta)
         return
@@ -213,7 +223,7 @@ def _instant(control, t, h, theta):
 def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
     step's end."""
-    last, powers, later = sampler.nodes.shape[0] - 1, sampler.powers, _traces_sums(sampler)
+    last, powers, later = sampler.nodes.shape[0] - 1, sampler.powers, traces_sums(sampler)
     copy(powers[last], 0, powers[0], 0, powers.shape[1])
     first = 0 if trial.counters[RESTARTED] or last == 0 else 1
     if sampler.traces.shape[0] and first:
@@ -221,7 +231,10 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
         copy(sampler.trace[at - 1], 0, sampler.trace[at], 0, sampler.trace.shape[1])
         control.places[TRACED] += 1
     for k in range(first, last + 1):
-        look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
+        theta, recovering = end * sampler.nodes[k], control.places[ACCOUNT]
+        _look(method, problem, factor, trial, control, plan, t, h, theta, recovering)
+        if not recovering:
+            set_rates(problem, trial, sampler)
         if sampler.traces.shape[0] and not later:
             _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
         energies(problem, trial.g, sampler.power)
@@ -236,25 +249,9 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
     if later:
         for k in range(first, last + 1):
             look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
-            _total(sampler, end * h, sampler.nodes[k])
-            _show_sums(sampler, trial.g)
+            total(sampler, end * h, sampler.nodes[k])
+            show_sums(sampler, trial.g)
             _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
-
-
-@inner
-def _traces_sums(sampler):
-    """Whether the trace reads integrals that are known only when the powers at all nodes are."""
-    found = 0
-    for j in range(sampler.summed.shape[1]):
-        found += sampler.summed[2, j]
-    return found > 0
-
-
-@inner
-def _show_sums(sampler, g):
-    """The integrals that are summed, into g."""
-    for j in range(sampler.summed.shape[1]):
-        g[sampler.summed[0, j]] = sampler.totals[1, 2 + j]
 
 
 @inner
@@ -268,38 +265,14 @@ def _trace(problem, trial, control, sampler, instant):
 
 
 @inner
-def _total(sampler, h, theta):
-    """Supplied and dissipated energy and integrals up to theta: of the polynomial through the powers at the nodes."""
-    copy(sampler.totals[0], 0, sampler.totals[1], 0, sampler.totals.shape[1])
-    for k in range(sampler.nodes.shape[0]):
-        share = 0.0
-        for m in range(sampler.nodes.shape[0] - 1, -1, -1):
-            share = (share + sampler.integrals[k, m]) * theta
-        for i in range(sampler.totals.shape[1]):
-            sampler.totals[1, i] += h * share * sampler.powers[k, i if i < 2 else i + 1]
-
-
-@inner
-def _stored(sampler, theta):
-    """Stored energy by the polynomial through that at the nodes."""
-    found = 0.0
-    for k in range(sampler.nodes.shape[0]):
-        share = 0.0
-        for m in range(sampler.nodes.shape[0] - 1, -1, -1):
-            share = share * theta + (m + 1) * sampler.integrals[k, m]
-        found += share * sampler.powers[k, 2]
-    return found
-
-
-@inner
 def _sample(method, problem, factor, trial, control, plan, sampler, t, h, theta, end, instant):
     """One row: signals and the energy account at t + theta h, of a step that is taken up to the share `end`. Where the
     step's polynomials miss values by more than is allowed (beyond a knee between the instants that were looked at)
     corrections follow."""
-    _total(sampler, end * h, theta / end)
+    total(sampler, end * h, theta / end)
     if sampler.read.shape[0] < trial.whole.shape[0]:
         _look_at_read(method, problem, trial, control, sampler.read, t, h, theta)
-        sampler.power[STORED], sampler.power[KINETIC] = _stored(sampler, theta / end), 0.0
+        sampler.power[STORED], sampler.power[KINETIC] = stored(sampler, theta / end), 0.0
         _write(problem, trial, sampler, control.places[ROW], instant)
     else:
         if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
@@ -315,7 +288,7 @@ def take(problem, trial, sampler, row, instant):
     """A row of samples from trial.middle (time and prescribed inputs are in g)."""
     move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)
-    _show_sums(sampler, trial.g)
+    show_sums(sampler, trial.g)
     energies(problem, trial.g, sampler.power)
     least_reactions(sampler.minimum_norm, trial.g)
     _write(problem, trial, sampler, row, instant)

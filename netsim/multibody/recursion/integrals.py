@@ -9,6 +9,7 @@ from netsim.equations.forms.form import Form
 from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
+from netsim.structure.orders import all_equation_numbers
 
 Array = np.ndarray
 Integrals = tuple[Array, Array, Array]
@@ -47,6 +48,31 @@ def _integrals(form: Form) -> list[tuple[int, Key]]:
         ]
         if keys and not ca.depends_on(residuals, form.symbols.at(keys[0], 0)):
             found.append((k, keys[0]))
+    return found
+
+
+def rate_equations(machine: Machine) -> tuple[Array, Array]:
+    """Of each integral that `integrated` finds the equation that its rate stands in, and 1 or -1 as it stands there; 0
+    where it stands in several, or otherwise than a sum."""
+    equations, signs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for batch in machine.system.batches:
+        form = batch.form
+        if form.n_differentiated:
+            numbers = all_equation_numbers(machine.system, batch)
+            for row, sign in form.facts.recall(("rates of integrals",), partial(_rates, form)):
+                equations.append(numbers[row])
+                signs.append(np.full(batch.n, sign))
+    return np.concatenate(equations).astype(np.int64), np.concatenate(signs).astype(np.int64)
+
+
+def _rates(form: Form) -> list[tuple[int, int]]:
+    """(row, sign) of the only residual with each integral's rate."""
+    found, residuals = [], ca.vertcat(*form.residuals)
+    for k, _ in form.facts.recall(("integrals",), partial(_integrals, form)):
+        slopes = ca.jacobian(residuals, form.symbols.at(("differentiated", k), 1))
+        rows = slopes.sparsity().row()
+        alone = len(rows) == 1 and slopes.nz[0].is_constant() and abs(float(slopes.nz[0])) == 1.0
+        found.append((rows[0], int(float(slopes.nz[0]))) if alone else (0, 0))
     return found
 
 

@@ -185,7 +185,7 @@ def _first_places(
     recovering: bool,
 ) -> Array:
     """Control.places at t = 0."""
-    nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(17, np.int64)
+    nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(18, np.int64)
     has_plan, follows = len(plan.sizes) > 0, not method.explicit and not options.formula
     recovered = method.explicit or (options.recovers and recovering)
     found[EVERY] = 0 if options.sample else options.every

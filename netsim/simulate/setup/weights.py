@@ -13,13 +13,16 @@ has 1 at least: an implicit step's estimate sees it through the second differenc
 A charge of nothing (a junction without capacitance) has no rate that could be wrong: E = 0, whatever c is.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from netsim.equations.machine import Machine
+from netsim.equations.machine import Call, Machine
 from netsim.equations.system import System
 from netsim.initial.cut_sets import CANCELS
 from netsim.initial.initial import Structure
 from netsim.initial.stages import partial_values
+from netsim.results.selection import Reader
 from netsim.structure.orders import blocks, offsets
 
 Array = np.ndarray
@@ -73,6 +76,16 @@ def recovers_samples(
     if nk or rates or formula or structure.index != 2 or structure.dynamic.freedom == 0:
         return differs(machine, structure, formula)
     return bool((exponent[2 * nk :][watched] > 0).any())
+
+
+def watched_values(machine: Machine, reader: Reader, conditions: Sequence[Call]) -> Array:
+    """The values (by unknown) that somebody looks at: samples, conditions, delays."""
+    layout, buffer = machine.system.layout, machine.problem.buffer
+    looked = [call.gather for call in conditions]
+    places = np.concatenate(
+        [reader.reads(layout.y, layout.history), *looked, layout.y + buffer.place[buffer.place >= 0]]
+    ).astype(np.int64)
+    return np.unique(places[(places >= layout.y) & (places < layout.y + layout.ny)]) - layout.y + layout.nk
 
 
 def untested_differences(
