@@ -311,3 +311,16 @@ def test_delays_that_no_run_passes_are_refused(length, words):
     text = f"use signal\ns signal_source (u) value = sin(2*time/(1 s))\nd delay (u, y) T = {length}\nrun transient(stop = 1 s)\n"
     with pytest.raises(InputError, match=words):
         netsim.load(text).samples()
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "generalized_alpha"])
+@pytest.mark.parametrize("T", [1e-9, 1.0, 1e6])
+def test_an_integrator_that_feeds_back_its_own_past_follows_the_method_of_steps(method, rtol, T):
+    """T y' = -y(t - T), y = 1 before: y = sum of (k - 1 - t/T)^k/k! over k up to t/T + 1. It bends in a step as long as the delay, and
+    a method whose values lay on a line there was off by 0.12, and handed that on to the delay."""
+    text = f"use signal\ni integrator (u, y) k = {1 / T}\nd delay (y, z) T = {T} s\ng gain (z, u) k = -1\nstart y = 1\nrun transient(stop = {6 * T} s)\nsave y\n"
+    samples = sampled(netsim.load(text), method=method, rtol=rtol, stop=6 * T, sample=T / 50)
+    t = samples.time / T
+    wanted = sum(np.where(t >= k - 1, (np.maximum(t - k + 1, 0)) ** k * (-1.0) ** k / factorial(k), 0) for k in range(8))
+    assert np.abs(samples.series("y") - wanted).max() < 20 * rtol

@@ -32,6 +32,7 @@ import numpy as np
 from netsim.core.compiled.function import compiled, inner
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.contract import (
+    ASTRAY,
     FORMULA,
     RESTARTED,
     cubic_differentiated,
@@ -71,7 +72,8 @@ def error_constants(am: float, af: float, beta: float, gamma: float) -> np.ndarr
 
 
 class GeneralizedAlpha(NamedTuple):
-    """Coefficients, error constants, [z of x | z of q] for steps of size `step`, room for the raw estimate [x | v | q],
+    """Coefficients, error constants, [z of x | z of q] for steps of size `length`, room for the raw estimate
+    [x | v | q], values at a point beside the ends of the step and its seconds from the step's begin (0: none),
     consistent points."""
 
     coefficients: Array
@@ -79,13 +81,15 @@ class GeneralizedAlpha(NamedTuple):
     algorithmic: Array
     length: Array
     raw: Array
+    beside: Array
+    apart: Array
     plan: Struct
 
 
 def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
     given, nk, nq = coefficients(), setting.nk, setting.nq
-    room = np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq)
+    room = np.zeros(nk + nq), np.zeros(1), np.zeros(2 * nk + nq), np.zeros(setting.ny), np.zeros(1)
     return struct_of(GeneralizedAlpha(given, error_constants(*given), *room, struct_of(setting.plan)))
 
 
@@ -130,17 +134,22 @@ def averaged(coefficients_, before, after, algorithmic):
 @inner
 def _first(method, problem, trial, t, h):
     """z at a beginning: 2 a - a(t - s h), the latter from a consistent point there (prescribed inputs need not reach
-    back before the start)."""
+    back before the start). Its values tell how values bend in the step."""
     nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
     s, e, z, ahead = trial.start, trial.end, method.algorithmic, -method.constants[0] * h
+    astray, method.apart[0] = trial.counters[ASTRAY], 0.0
     copy(s, 0, e, 0, s.shape[0])
-    for i in range(nk):
-        e[i] += ahead * (s[nk + i] + 0.5 * ahead * s[2 * nk + i])
-        e[nk + i] += ahead * s[2 * nk + i]
-    for k in range(at, at + nq):
-        e[k] += ahead * s[k + nq]
-    if set_time(problem, trial, t + ahead) == CONVERGED:
+    for _ in range(2):  # with the rates of the start, then with the mean of both
+        for i in range(nk):
+            e[i] = s[i] + ahead * (s[nk + i] + ahead * (2.0 * s[2 * nk + i] + e[2 * nk + i]) / 6.0)
+            e[nk + i] = s[nk + i] + 0.5 * ahead * (s[2 * nk + i] + e[2 * nk + i])
+        for k in range(at, at + nq):
+            e[k] = s[k] + 0.5 * ahead * (s[k + nq] + e[k + nq])
+        if set_time(problem, trial, t + ahead) != CONVERGED:
+            break
         project_end(problem, method.plan, trial)
+        method.apart[0] = ahead if method.plan.sizes.shape[0] and trial.counters[ASTRAY] == astray else 0.0
+    copy(e, 3 * nk, method.beside, 0, method.beside.shape[0])
     for i in range(nk):
         z[i] = 2.0 * s[2 * nk + i] - e[2 * nk + i]
     for k in range(nq):
@@ -219,14 +228,27 @@ def on_accept(method, problem, trial, h, error):
             (e[i], e[i + 1], e[i + 2]), (e[nk + i], e[nk + i + 1], e[nk + i + 2]), (z[i], z[i + 1], z[i + 2])
         )
         z[i], z[i + 1], z[i + 2] = turned[0], turned[1], turned[2]
+    copy(s, 3 * nk, method.beside, 0, method.beside.shape[0])
+    method.apart[0] = -h
     follow(problem, trial, h)
     return held(proposed(error, 3.0))
 
 
 @inner
 def dense_output(method, problem, trial, theta, h, state, wanted):
-    """Values on the line between the ends, differentiated quantities on the cubic."""
+    """Values on the parabola through the ends and the step's begin before (at a beginning a consistent point inside),
+    differentiated quantities on the cubic.
+
+    A line would leave h^2/8 y'' between the ends, of which the error test sees nothing, and delays read it."""
     straight(problem, trial, theta, h, state, wanted)
+    first, third = 3 * problem.sizes[NK], method.apart[0] / h
+    if third != 0.0:
+        bend = theta * (theta - 1.0) / (third * (third - 1.0))
+        for m in range(wanted.shape[0]):
+            if wanted[m] < problem.sizes[NY]:
+                i = first + wanted[m]
+                on_line = (1.0 - third) * trial.start[i] + third * trial.end[i]
+                state[i] += bend * (method.beside[wanted[m]] - on_line)
     cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 
