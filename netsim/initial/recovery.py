@@ -25,6 +25,10 @@ from netsim.text.errors import SimulationError
 
 Array = np.ndarray
 ROUNDS = 2
+VANISHING = np.finfo(float).eps ** 2
+"""A change of a differentiated quantity that is smaller may be rounding of one that vanishes where it is asked for."""
+NEARBY = 1e-3
+"""The distance, in sizes, of the point where such a change is asked for again."""
 
 
 @dataclass(eq=False)
@@ -67,7 +71,7 @@ def plan_recovery(
     values = structure.signature.of(elements)
     sizes = system.nominals if sizes is None else sizes
     held = differentiated_held(machine, structure, values)
-    sizes = np.concatenate([sizes, differentiated_sizes(structure, values, sizes, system.layout.nk), [1.0]])
+    sizes = np.concatenate([sizes, _differentiated_sizes(machine, structure, g, values, sizes), [1.0]])
     lowest = -int(structure.dynamic.d.max(initial=0))
     lowest -= not system.layout.nk
     stages = Stages(machine, structure.signature, structure.dynamic, everything, 1.0 / sizes[:-1])
@@ -108,11 +112,32 @@ def _momentum(structure: Structure, values: Array, n: int, nk: int) -> Array:
 
 def differentiated_sizes(structure: Structure, values: Array, sizes: Array, nk: int) -> Array:
     """The change of each differentiated quantity that goes with ordinary changes of its unknowns and velocities."""
+    ordinary = _changes(structure, values, sizes, nk)
+    return np.where(ordinary > 0.0, ordinary, 1.0)
+
+
+def _changes(structure: Structure, values: Array, sizes: Array, nk: int) -> Array:
+    """The same, 0 where nothing changes a quantity to first order."""
     s, n = structure.signature, len(sizes)
     inside = s.kept & (s.equation >= n) & (s.variable < n) & (s.order <= (s.variable < nk))
     ordinary = np.zeros(s.size - n)
     np.add.at(ordinary, s.equation[inside] - n, np.abs(values[inside]) * sizes[s.variable[inside]])
-    return np.where(ordinary > 0.0, ordinary, 1.0)
+    return ordinary
+
+
+def _differentiated_sizes(machine: Machine, structure: Structure, g: Array, values: Array, sizes: Array) -> Array:
+    """The same sizes; where a derivative is next to nothing at g, that of a point nearby counts: what is stationary
+    there by symmetry (the momentum of a straight rod at rest about its axis) leaves rounding of any size."""
+    layout = machine.system.layout
+    here = differentiated_sizes(structure, values, sizes, layout.nk)
+    if not np.any(here < VANISHING):
+        return here
+    moved, apart = g.copy(), NEARBY * sizes * np.cos(np.arange(len(sizes)))
+    moved[layout.x : layout.x + layout.nk] += apart[: layout.nk]
+    moved[layout.v : layout.v + layout.nk] += apart[: layout.nk]
+    moved[layout.y : layout.y + layout.ny] += apart[layout.nk :]
+    there = _changes(structure, structure.signature.of(partial_values(machine, moved)), sizes, layout.nk)
+    return np.where(here < VANISHING, np.fmax(here, there), here)
 
 
 def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
