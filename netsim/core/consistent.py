@@ -215,7 +215,7 @@ def _solve(plan, where, sizes, g):
         _residuals(plan, where, g, residual)
         for i in range(size):
             step[i] = 0.0
-        for i in range(m):
+        for i in range(size - shift):  # further rows only have to hold
             step[shift + i] = residual[i] * (row_scale[i] if shift else 1.0)
         if not _step(plan, factor, entries, free, step):
             return False

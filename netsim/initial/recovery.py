@@ -186,7 +186,7 @@ def _run(recovery: Recovery, plan: StagePlan, g: Array) -> bool:
             target,
             plan.scales[len(plan.targets) :] * recovery.partial_values[first] * recovery.partial_values[second],
         )
-        rhs = residual if size == plan.n else np.concatenate([np.zeros(plan.n), residual * plan.row_scale])
+        rhs = residual[:size] if size == plan.n else np.concatenate([np.zeros(plan.n), residual * plan.row_scale])
         if plan.factor is None or refactor(plan.factor, entries) < 1e-8:
             try:
                 plan.factor = analyse(size, plan.indptr, plan.indices, entries, explain=False)

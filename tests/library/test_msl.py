@@ -25,10 +25,6 @@ PAIR = re.compile(r"^#   (\S+)\s+= (.+)$", re.MULTILINE)
 CASES = [path for path in sorted((models_folder() / "msl").glob("*.net")) if PAIR.search(path.read_text())]
 
 
-SHORTER = {"Electrical_Analog_CauerLowPassSC": 4.0}
-"""Seconds after which a run that takes a minute has shown all it can."""
-
-
 def run(path):
     """Time, and the compared signals by their names there."""
     model = netsim.load(path)
@@ -38,7 +34,6 @@ def run(path):
     model = netsim.load(text)
     saves = [parse_expression(f"compared_{i}", "save") for i in range(len(pairs))]
     (options,) = model.run_options()
-    options = replace(options, stop=SHORTER.get(path.stem, options.stop))
     samples = transient(model.machine, model.structure, replace(options, sample=options.stop / SAMPLES), saves)
     assert samples.finished, samples.message
     return samples.time, {there: samples.series(f"compared_{i}") for i, (there, _) in enumerate(pairs)}

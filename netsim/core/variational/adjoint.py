@@ -177,7 +177,8 @@ def _stage_gradient(plan, where, shift, total, adjoint, g):
         _clear(adjoint, g)
         for i in range(first_row[order], first_row[order + 1]):
             row = at[i]
-            adjoint.both[size + equations[i]] += step[shift + row] * (row_scale[row] if shift else 1.0)
+            if shift + row < total:
+                adjoint.both[size + equations[i]] += step[shift + row] * (row_scale[row] if shift else 1.0)
         run_table(adjoint.stages[calls + first_call[order] : calls + first_call[order + 1]], adjoint.both, adjoint.back)
         _take(adjoint, -1.0)
 

@@ -277,7 +277,7 @@ def _stage_tangents(plan, where, sizes, recovery, run, g):
                 residual[at[i]] += plan.sums[equations[i]]
         for i in range(total):
             recovery.steps[i, j] = 0.0
-        for i in range(m):
+        for i in range(total - shift):
             recovery.steps[shift + i, j] = residual[i] * (row_scale[i] if shift else 1.0)
 
 
