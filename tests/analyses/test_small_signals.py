@@ -351,17 +351,27 @@ def test_margins_of_a_loop():
     assert phase_margin(curve) == pytest.approx(np.pi / 2 - np.arctan(w) - np.arctan(0.1 * w), abs=1e-6)
 
 
-def test_adaptive_frequencies_find_a_sharp_resonance():
-    """Q = 1e5 between two frequencies of the first grid."""
-    R = np.sqrt(2e-3 / 3e-6) / 1e5
-    found = netsim.load(RLC.format(R=R, L=2e-3, C=3e-6)).ac(save=["c.v"], inputs="src", from_=10, to=1e5)
-    assert np.abs(found["c.v"].values).max() == pytest.approx(1e5, rel=1e-3)
-    assert found.sizes["frequency"] < 2000
+@pytest.mark.parametrize("poles_known", [400, 0])
+@pytest.mark.parametrize("quality", [10.0, 1e5, 1e7, 1e9])
+def test_adaptive_frequencies_find_a_sharp_resonance(quality, poles_known, monkeypatch):
+    """Resonances between two frequencies of the first grid, of networks with and without known poles; the gain falls by 3 dB beside them
+    within f/Q."""
+    monkeypatch.setattr(ac, "DENSE", poles_known)
+    R = float(np.sqrt(2e-3 / 3e-6) / quality)
+    measures = "\nmeasure top = peak(c.v)\nmeasure width = bandwidth(c.v)"
+    (samples,) = netsim.load(RLC.format(R=R, L=2e-3, C=3e-6) + "run ac(from = 10 Hz, to = 100 kHz, inputs = src)\nsave c.v" + measures).samples()
+    found = {f.name: f.value for f in samples.figures}
+    z = 0.5 / quality
+    assert found["top"] == pytest.approx(quality / np.sqrt(1 - z**2), rel=1e-5)
+    square = 1 - 2 * z**2
+    band = np.sqrt((square + np.sqrt(square**2 + 1)) / (2e-3 * 3e-6)) / (2 * np.pi)
+    assert found["width"] == pytest.approx(band, rel=1e-4)
+    assert len(samples.time) < 1000
 
 
 def test_constants():
     """What steers the adaptive grid and the reduction."""
-    assert (ac.BEND, ac.TURN, ac.ROUNDS, ac.DENSE) == (0.01, 0.02, 12, 400)
+    assert (ac.BEND, ac.TURN, ac.ROUNDS, ac.DENSE) == (0.01, 0.02, 40, 400)
     assert (reduction.FAINT, reduction.LARGEST, reduction.SINGULAR, reduction.ON_AXIS) == (1e-13, 3000, 1e-13, 1e-12)
     assert reduction.WIDEST == 80.0
 

@@ -31,7 +31,7 @@ OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases":
 BEND, TURN = 0.01, 0.02
 """Change of log(gain), and of the phase in rad, by which the middle of an interval may depart from the line through its
 ends."""
-ROUNDS, DENSE = 12, 400
+ROUNDS, DENSE = 40, 400
 """How often intervals are halved; unknowns up to which the poles' frequencies are looked at."""
 AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 """Frequencies around a resonance, in half widths."""
