@@ -277,7 +277,27 @@ def test_thermal_noise_of_a_capacitor_and_a_mass():
     assert found["input"].values == pytest.approx(np.sqrt(4 * k_T * 1e3), rel=1e-12)
     text = "use translational\nm1 mass (a) m = 1e-9 kg\ns1 spring_damper (a, ground) c = 1 N/m, d = 1e-4 N.s/m\n"
     found = netsim.load(text).noise(output="a.x", **grid)
-    assert found.attrs["measure.output"] ** 2 == pytest.approx(k_T, rel=2e-3)
+    assert found.attrs["measure.output"] ** 2 == pytest.approx(k_T, rel=1e-5)
+
+
+@pytest.mark.parametrize("grid", [{}, {"per_decade": 1}, {"points": 3}])
+@pytest.mark.parametrize("quality", [0.1, 30.0, 1e6])
+def test_effective_noise_does_not_depend_on_the_frequencies_that_are_shown(quality, grid):
+    """<x^2> = k T/c, but for 4 Q f1/(omega Q^2) below the band and less above it, with a resonance between two frequencies."""
+    text = f"use translational\nm1 mass (a) m = 1e-12 kg\ns1 spring (a, ground) c = 1 N/m\nd1 damper (a, ground) d = {1e-6 / quality} N.s/m\n"
+    found = netsim.load(text).noise(output="a.x", from_=0.1, to=1e9, **grid)
+    assert found.attrs["measure.output"] ** 2 == pytest.approx(1.380649e-23 * 293.15, rel=5e-6)
+    assert found.attrs["measure.d1"] == pytest.approx(found.attrs["measure.output"], rel=1e-9)
+    assert not grid or found.sizes["frequency"] < 15
+
+
+def test_effective_noise_of_white_and_pink_noise_is_exact():
+    """Powers of the frequency are integrated exactly, from frequency 0 too where nothing grows there; a band of one frequency has none."""
+    text = "use electrical\nv1 voltage (a, ground) v = 0 V\nr1 resistor (a, b) R = 1 kOhm\nr2 resistor (b, ground) R = 1 kOhm\n"
+    model, white = netsim.load(text), 4 * 1.380649e-23 * 293.15 * 500
+    for grid, band in (({"from_": 1.0, "to": 1e6}, 1e6 - 1), ({"points": 2, "from_": 0.0, "to": 1e3}, 1e3), ({"frequencies": [5.0]}, 0.0)):
+        found = model.noise(output="b.v", **grid)
+        assert found.attrs["measure.output"] == pytest.approx(np.sqrt(white * band), rel=1e-12)
 
 
 def test_noise_of_a_component_of_ones_own():

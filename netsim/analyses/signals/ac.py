@@ -6,7 +6,7 @@ frequencies are added until the curve between two of them is plain, beginning at
 [1 kOhm, 2 kOhm]]` there are responses for each value, at the same frequencies.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,11 +126,18 @@ def swept(lin: Linearised, inputs: Inputs, given: Grid, amplitudes: Array | None
 
     if not given.adaptive:
         return given.frequencies, at(given.frequencies)
-    frequencies = _near_poles(lin, given.frequencies)
+    return refined(lin, given.frequencies, at, lambda found: found.reshape(len(found), -1))
+
+
+def refined(
+    lin: Linearised, frequencies: Array, at: Callable[[Array], Array], curves: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """(frequencies, what `at` finds there), with more frequencies until the `curves` of that, complex (frequencies,
+    any), are plain between two of them."""
+    frequencies = _near_poles(lin, frequencies)
     found = at(frequencies)
     for _ in range(ROUNDS):
-        curve = found.reshape(len(frequencies), -1)
-        middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curve)]
+        middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curves(found))]
         middles = np.setdiff1d(middles, frequencies)
         if not len(middles):
             break

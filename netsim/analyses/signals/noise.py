@@ -6,7 +6,7 @@ transposed matrix, P(s)^T x = C(s)^T, gives the response of the output to all of
 (Rohrer, Nagel, Meyer and Weber, IEEE J. Solid-State Circuits 6, 1971).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.signals.ac import refined
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, where
@@ -34,6 +35,10 @@ Array = np.ndarray
 OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "output": EXPRESSION}
 LEAST_EXPONENT = 1e-6
 """Below this an exponent of -1 + x integrates to a logarithm."""
+SHARE = 0.1
+"""Sources that make so much of the noise at some frequency tell where more frequencies are needed."""
+EXACT, HALVINGS = 1e-8, 60
+"""How much of its integral an interval may change when it is halved, and how often intervals are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,27 +82,25 @@ def run(task: Task, options: NoiseOptions) -> Samples:
     sources = sources_of(lin)
     names = options.where.inputs
     inputs = inputs_of(lin, task, selection, names) if names else None
-    frequencies = options.grid.frequencies
-    powers, gain = _spectra(lin, sources, inputs, 2j * np.pi * frequencies)
-    powers *= np.where(sources.flicker, sources.densities / frequencies[:, None], sources.densities)
-    output, unit = lin.signals[0], lin.signals[0].unit
-    total = powers.sum(axis=1)
-    columns = [(Signal("output", _root(unit), f"noise of {output.name}"), total)]
-    if inputs is not None:
-        source = inputs.signals[0]
-        doc = f"the same noise at {source.name}"
-        columns.append((Signal("input", _root(source.unit), doc), total / np.abs(gain[:, 0]) ** 2))
-    columns += [
-        (Signal(name, _root(unit), "its part at the output"), powers[:, k]) for k, name in enumerate(sources.names)
-    ]
+    output, unit, source = lin.signals[0], lin.signals[0].unit, inputs.signals[0] if inputs else None
+    signals = [Signal("output", _root(unit), f"noise of {output.name}")]
+    signals += [Signal("input", _root(source.unit), f"the same noise at {source.name}")] if source else []
+    signals += [Signal(name, _root(unit), "its part at the output") for name in sources.names]
+
+    def responses(wanted: Array) -> Array:
+        return np.hstack(_spectra(lin, sources, inputs, 2j * np.pi * wanted))
+
+    def densities(wanted: Array) -> Array:
+        return _densities(sources, wanted, responses(wanted))
+
+    frequencies, found = _finely(lin, sources, options.grid.frequencies, responses)
+    totals = integrals(frequencies, found, densities)
+    if not options.grid.adaptive:
+        rows = np.searchsorted(frequencies, options.grid.frequencies)
+        frequencies, found = frequencies[rows], found[rows]
     figures = [
-        Figure(
-            signal.name,
-            float(np.sqrt(integral(frequencies, density))),
-            signal.unit.removesuffix("/Hz^0.5"),
-            "effective",
-        )
-        for signal, density in columns
+        Figure(signal.name, float(np.sqrt(total)), signal.unit.removesuffix("/Hz^0.5"), "effective")
+        for signal, total in zip(signals, totals)
     ]
     attributes = {
         "analysis": "noise",
@@ -107,10 +110,8 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         **watch.read,
         "netlist": lin.machine.system.network.text,
     }
-    values = np.sqrt(np.column_stack([density for _, density in columns]))
-    signals = tuple(signal for signal, _ in columns)
     return Samples(
-        "", frequencies, signals, values, np.zeros((0, 3)), attributes, origin=point.g, axis="frequency",
+        "", frequencies, tuple(signals), np.sqrt(found), np.zeros((0, 3)), attributes, origin=point.g, axis="frequency",
         figures=tuple(figures),
     )  # fmt: skip
 
@@ -166,13 +167,41 @@ def _noises(lin: Linearised) -> Iterator[_Noise]:
             yield _Noise(labels, noise.flicker, np.maximum(found[k], 0.0), entries)
 
 
+def _finely(
+    lin: Linearised, sources: Sources, frequencies: Array, responses: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """(frequencies, densities) with more frequencies, until the responses to what makes much of the noise and to the
+    input are plain between two of them."""
+    frequencies = np.unique(frequencies)
+    first, zero = frequencies[frequencies > 0.0], frequencies[frequencies == 0.0]
+    if not len(first):
+        return zero, _densities(sources, zero, responses(zero))
+    parts = _densities(sources, first, responses(first))
+    much = np.flatnonzero((parts[:, -len(sources.names) :] >= SHARE * parts[:, :1]).any(axis=0))
+    kept = np.append(much, np.arange(len(sources.names), parts.shape[1] - 1))
+    fine, found = refined(lin, first, responses, lambda found: found[:, kept])
+    found = _densities(sources, fine, found)
+    return np.append(zero, fine), np.vstack([_densities(sources, zero, responses(zero)), found]) if len(zero) else found
+
+
+def _densities(sources: Sources, frequencies: Array, found: Array) -> Array:
+    """Of the output, of the input where there is one, and of every source's part, from the responses to all sources
+    and to the input: (frequencies, signals)."""
+    count = len(sources.names)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.abs(found[:, :count]) ** 2 * sources.densities
+        parts[:, sources.flicker] /= frequencies[:, None]
+        total = parts.sum(axis=1, keepdims=True)
+        return np.hstack([total, total / np.abs(found[:, count:]) ** 2, parts])
+
+
 def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[Array, Array]:
-    """|y/w|^2 (frequencies, sources) and y/w of the input (frequencies, 1)."""
+    """y/w of all sources (frequencies, sources) and of the input (frequencies, 1), which has no column without one."""
     spectral, none = Spectral(lin), csr_array((len(lin.signals), len(sources.names)))
     w, d = without_differentiated(lin, (sources.columns,), (none,))
     into, direct = without_differentiated(lin, inputs.equations, inputs.outputs) if inputs else ((), ())
     c, late = [power[:, : lin.n].toarray() for power in lin.reduced[1]], list(delays_of(lin, lin.reduced[1]))
-    found, gain = np.zeros((len(s), len(sources.names))), np.zeros((len(s), 1), complex)
+    found, gain = np.zeros((len(s), len(sources.names)), complex), np.zeros((len(s), 1 if inputs else 0), complex)
     chunk = 1 if late else max(1, AT_ONCE // max(1, lin.n + len(sources.names)))
     for first in range(0, len(s), chunk):
         some, sides = s[first : first + chunk], np.array(c, complex)
@@ -181,23 +210,51 @@ def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[
         x = spectral.solve(some, sides, transposed=True)[:, 0]
         y = sum(some[:, None] ** k * ((power.T @ -x.T).T) for k, power in enumerate(w))
         y = y + sum(some[:, None] ** k * power.toarray() for k, power in enumerate(d))
-        found[first : first + chunk] = np.abs(y) ** 2
+        found[first : first + chunk] = y
         if inputs:
             h = sum(some[:, None] ** k * ((power.T @ -x.T).T) for k, power in enumerate(into))
             gain[first : first + chunk] = h + sum(some[:, None] ** k * p.toarray() for k, p in enumerate(direct))
     return found, gain
 
 
-def integral(frequencies: Array, density: Array) -> float:
-    """The integral of a density that goes with a power of the frequency between two of its points."""
-    if len(frequencies) < 2:
-        return 0.0
-    f0, f1, s0, s1 = frequencies[:-1], frequencies[1:], density[:-1], density[1:]
+def integrals(frequencies: Array, densities: Array, at: Callable[[Array], Array]) -> Array:
+    """The integral of each density (frequencies, any) over all frequencies, by intervals that are halved until that
+    changes none by more than EXACT of it; `at`: the densities elsewhere."""
+    lower, upper, below, above = frequencies[:-1], frequencies[1:], densities[:-1], densities[1:]
+    middle, total = _middle(lower, upper), np.zeros(densities.shape[1])
+    between = at(middle) if len(middle) else below
+    whole = _part(lower, middle, upper, below, between, above)
+    for _ in range(HALVINGS):
+        lower, upper = np.concatenate([lower, middle]), np.concatenate([middle, upper])
+        below, above = np.concatenate([below, between]), np.concatenate([between, above])
+        middle = _middle(lower, upper)
+        between = at(middle) if len(middle) else below
+        halves = _part(lower, middle, upper, below, between, above)
+        changed = np.abs(halves[: len(whole)] + halves[len(whole) :] - whole)
+        open_ = (changed > EXACT * np.abs(total + halves.sum(axis=0))).any(axis=1)
+        kept = np.concatenate([open_, open_])
+        total = total + halves[~kept].sum(axis=0)
+        if not open_.any():
+            return total
+        lower, middle, upper = lower[kept], middle[kept], upper[kept]
+        below, between, above, whole = below[kept], between[kept], above[kept], halves[kept]
+    return np.asarray(total + whole.sum(axis=0))
+
+
+def _middle(lower: Array, upper: Array) -> Array:
+    return np.asarray(np.where(lower > 0.0, np.sqrt(lower * upper), 0.5 * upper))
+
+
+def _part(f0: Array, fm: Array, f1: Array, s0: Array, sm: Array, s1: Array) -> Array:
+    """The integral over each interval: exact for powers of the frequency, else of fourth order by what the middle
+    departs from one; straight lines where a density is zero or an interval begins at frequency 0."""
+    f0, fm, f1 = f0[:, None], fm[:, None], f1[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.log(s1 / s0) / np.log(f1 / f0) + 1.0
         power = np.where(np.abs(n) > LEAST_EXPONENT, (s1 * f1 - s0 * f0) / n, s0 * f0 * np.log(f1 / f0))
-    straight = (s0 + s1) / 2 * (f1 - f0)
-    return float(np.where((s0 > 0.0) & (s1 > 0.0), power, straight).sum())
+        curved = power * (1.0 + 2.0 * sm / np.sqrt(s0 * s1)) / 3.0
+    straight = ((s0 + sm) * (fm - f0) + (sm + s1) * (f1 - fm)) / 2
+    return np.where((s0 > 0.0) & (s1 > 0.0) & (f0 > 0.0), curved, straight)
 
 
 ANALYSIS = Analysis("noise", OPTIONS, check, run)

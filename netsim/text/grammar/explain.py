@@ -143,7 +143,7 @@ def _first_sign(tokens: list[Token], index: int, expected: frozenset[str]) -> Fi
     if token.type in ("OVER", "TIMES"):
         return "E101", f"a statement does not start with '{token.text}'", "comments start with #"
     if token.type == token.text.upper() and token.type != "WHEN":
-        hint = "one line is repeated by 'for' at its end, such as: r[i] resistor (n[i], n[i+1]) R = 1 Ohm for i in 1..10"
+        hint = "a line is repeated by 'for' at its end, such as: r[i] resistor (n[i], n[i+1]) R = 1 Ohm for i in 1..10"
         return "E101", f"a statement does not start with '{token.text}' here", hint if token.text == "for" else ""
     return None
 
