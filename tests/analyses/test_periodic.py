@@ -306,6 +306,38 @@ def test_an_oscillator_without_losses_has_a_family_of_orbits():
         found(text, period=0.2e-3)
 
 
+@pytest.mark.parametrize(("quality", "force", "start"), [(1e6, 1.0, 0.0), (1e4, 1e-9, 0.0), (2.0, 1e-9, 1.0), (2.0, 1e-12, 1e6), (2.0, 1e6, 1e-3)])
+def test_states_have_the_sizes_that_they_have_on_the_orbit(quality, force, start):
+    """Orbits a million times larger than the start, and 1e18 times smaller: |x| = F Q/c at resonance."""
+    text = f"""
+use translational
+m1 mass   (a)         m = 1 kg
+s1 spring (a, ground) c = 1 N/m
+d1 damper (a, ground) d = {1 / quality!r} N.s/m
+f1 force  (a)         F = {force!r} N*sin(time/(1 s))
+start a.x = {start!r} m
+save a.x
+"""
+    data = found(text)
+    assert data["amplitude(a.x)"].values[1] == pytest.approx(force * quality, rel=1e-11 * max(quality, 100.0))
+    assert data.attrs["orbit"].splitlines()[1].startswith("stable")
+
+
+def test_networks_without_states_repeat_with_their_sources():
+    """A rectifier of resistors, whose diode lets g = 1e-4 of the other half wave through: mean A (1 - g)/pi, first harmonic A (1 + g)/2, second
+    2 A (1 - g)/(3 pi), and no third one; its resistance takes 1e-6 of all."""
+    text = """
+use electrical
+src voltage     (a, ground) v = 10 V*sin(2*pi*50*time/(1 s))
+d1  ideal_diode (a, b)
+r1  resistor    (b, ground) R = 10 Ohm
+save b.v
+"""
+    data, g = found(text), 1e-4
+    assert data["amplitude(b.v)"].values[:4] == pytest.approx([(1 - g) * 10 / np.pi, (1 + g) * 5.0, (1 - g) * 20 / (3 * np.pi), 0.0], abs=1e-5)
+    assert data.attrs["orbit"].startswith("period 20 ms (50 Hz), found in 1 period;")
+
+
 def test_measures_and_pictures_see_a_period(tmp_path):
     text = "run periodic(rtol = 1e-10)\nmeasure third = harmonic(a.x, 3)\nmeasure share = distortion(a.v)\nplot a.x"
     model = netsim.load(duffing() + text + "\n")
@@ -324,6 +356,7 @@ def test_constants_of_periodic_states():
     assert (shooting.MOST, shooting.HALVINGS, shooting.WORSE, shooting.LONGER) == (25, 5, 2.0, 0.3)
     assert (shooting.NOISE, shooting.ALONE, shooting.SAME, shooting.AGAIN) == (100.0, 1e-8, 1e-5, 1e-4)
     assert (shooting.AT_REST, shooting.LITTLE, shooting.BRIEF, shooting.STEPS) == (1e-7, 1e-3, 0.01, 500)
+    assert shooting.FITS == 10.0
     assert (states.DEPENDENT, states.ROUNDS, states.HELD) == (1e-8, 5, 1e-13)
     assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
     assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)

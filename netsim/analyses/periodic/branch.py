@@ -64,7 +64,7 @@ class Branch:
     def move(self, step: Array) -> None:
         """Another point, by a step in sizes."""
         count = len(self.states.places)
-        g = moved(self.here, self.states, self.here.along.basis.T @ step[:count])
+        g = moved(self.here, self.here.along.basis.T @ step[:count])
         self.moved = replace(self.here.start, g=g), self.here.period * (1.0 + float(step[count]) if self.free else 1.0)
         self.set(self.value + float(step[-1]) * self.reach)
 

@@ -8,7 +8,7 @@ import numpy as np
 from netsim.analyses.analysis import Task
 from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, last_point, orbit
 from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
-from netsim.analyses.periodic.states import States, point_at, states_of
+from netsim.analyses.periodic.states import point_at, states_of
 from netsim.analyses.sensitivity.forward import traced
 from netsim.analyses.signals.linearised import read
 from netsim.analyses.signals.points import Point
@@ -40,11 +40,10 @@ class PeriodicOptions:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An orbit, how many periods were run for it, its states, what is saved of it; whether it is a free oscillation."""
+    """An orbit, how many periods were run for it, what is saved of it; whether it is a free oscillation."""
 
     orbit: Lap
     count: int
-    states: States
     selection: Selection
     unseen: Sequence[str]
     free: bool
@@ -73,8 +72,8 @@ def _found(task: Task, options: PeriodicOptions) -> Found:
     start = Point(machine, structure, g, 0.0)
     found, count = orbit(start, period, free, options.run, selection, states)
     if not repeats:
-        check_next(found, options.run, states)
-    return Found(found, count, states, selection, unseen, free)
+        check_next(found, options.run)
+    return Found(found, count, selection, unseen, free)
 
 
 def period_of(machine: Machine, structure: Structure, g: Array, given: float) -> tuple[float, bool, bool]:

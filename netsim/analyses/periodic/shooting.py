@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.states import Directions, States, directions, point_at
+from netsim.analyses.periodic.states import Directions, States, directions, point_at, sizes_of
 from netsim.analyses.sensitivity.forward import Forward, follow, traced
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point
@@ -43,6 +43,8 @@ ALONE = 1e-8
 AT_REST, LITTLE, BRIEF = 1e-7, 1e-3, 0.01
 """An orbit whose states move by less than the first share of their sizes is none, one that is not found and moves by
 less than the second comes to rest, and so does one of so short a period, beside the one that was asked for."""
+FITS = 10.0
+"""Sizes of states are taken anew from a period where they have been so many times too large or too small."""
 STEPS = 500
 """Steps of a period at rest: disturbances of it are followed by them."""
 AGAIN = 1e-4
@@ -55,7 +57,7 @@ NOTHING = np.zeros(0)
 @dataclass(frozen=True, eq=False)
 class Lap:
     """One period from a point: its end, the basis of changes at the start and what they become (states, freedom), rates
-    of states at both ends, in sizes per period.
+    of states at both ends, in sizes per period; the states, with the sizes that all this is measured by.
 
     still: changes that nothing depends on (freedom, number); ahead: how far the end is from the start along them (a
     shaft that turns, an integral that grows); turned: whole turns of other angles; miss: how far it is without both."""
@@ -71,6 +73,7 @@ class Lap:
     ahead: Array
     turned: Array
     miss: Array
+    states: States
 
     @property
     def monodromy(self) -> Array:
@@ -82,13 +85,14 @@ class Lap:
         """The largest difference of a state over the period, in sizes."""
         return float(np.abs(self.along.basis @ (self.along.basis.T @ self.miss)).max(initial=0.0))
 
-    def swing(self, states: States) -> float:
+    @property
+    def swing(self) -> float:
         """The largest way of a state during the period, in sizes."""
         rows = self.found.run.traced[:, -1, 1:].copy()
         plan = plan_differentiated(self.start.machine)
         for row in rows:
             set_planned_differentiated(plan, row)
-        return float((np.ptp(rows[:, states.places], axis=0) / states.sizes).max(initial=0.0))
+        return float((np.ptp(rows[:, self.states.places], axis=0) / self.states.sizes).max(initial=0.0))
 
 
 def lap(
@@ -112,9 +116,8 @@ def lap(
     ahead = basis @ still @ (still.T @ (basis.T @ miss))
     turned, angles = np.zeros(len(miss)), states.angles
     turned[angles] = TURN / states.sizes[angles] * np.round((miss - ahead)[angles] * states.sizes[angles] / TURN)
-    return Lap(
-        start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss - ahead - turned
-    )
+    miss = miss - ahead - turned
+    return Lap(start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss, states)
 
 
 def end_after(start: Point, duration: float, options: TransientOptions, states: States, resumed: bool = True) -> Array:
@@ -151,11 +154,11 @@ def _still(machine: Machine, along: Directions, image: Array, states: States, pe
     return np.asarray(found @ right[left].T)
 
 
-def moved(lap: Lap, states: States, step: Array) -> Array:
+def moved(lap: Lap, step: Array) -> Array:
     """The start, changed by `step` in coordinates of the basis, consistent to first order; conditions as they are at
     the end of the period."""
     layout, g, change = lap.start.machine.system.layout, lap.start.g.copy(), lap.along.whole @ step
-    numbers = states.places[2 * layout.nk + layout.nq :]
+    numbers = lap.states.places[2 * layout.nk + layout.nq :]
     held = g[numbers] + change[numbers]
     g[layout.x :] += change[layout.x :]
     g[layout.discretes : layout.x] = lap.end[layout.discretes : layout.x]
@@ -186,52 +189,61 @@ def orbit(
     start: Point, period: float, free: bool, options: TransientOptions, selection: Selection, states: States
 ) -> tuple[Lap, int]:
     """The periodic orbit near a point, and how many periods were run; raises `SimulationError` (E447, E449)."""
-    if not len(states.places):
+    if free and not len(states.places):
         message = "the network has no states: nothing oscillates by itself"
         raise SimulationError(Problem("E449", message, hint="run transient() shows what follows from its inputs"))
     here, count, before = lap(start, period, options, selection, states), 1, np.inf
+    if not len(states.places):
+        return here, count
     found: tuple[Array, float] | None = None
     for _ in range(MOST):
-        if free and (here.swing(states) < AT_REST or here.period < BRIEF * period):
+        if free and (here.swing < AT_REST or here.period < BRIEF * period):
             break
         found = step_of(here, free)
         if found is None:  # a limit may act: the period goes on to the next one
             if here.distance <= NOISE * options.rtol:
                 break
             after = replace(start, g=point_at(start.machine, start.structure, here.end))
-            here, count = lap(after, here.period, options, selection, states), count + 1
+            here, count = lap(after, here.period, options, selection, here.states), count + 1
             continue
         step, change = found
         size = max(float(np.abs(here.along.basis @ step).max(initial=0.0)), abs(change) / here.period)
         if _settled(here) and (
             size <= options.rtol or (size > 0.5 * before and max(size, here.distance) <= NOISE * options.rtol)
         ):
-            _check_turns(here, states)
-            if not options.step and here.swing(states) < AT_REST:  # the error test sees nothing move
+            _check_turns(here)
+            if not options.step and here.swing < AT_REST:  # the error test sees nothing move
                 fine = replace(options, max_step=here.period / STEPS)
-                here, count = lap(here.start, here.period, fine, selection, states), count + 1
+                here, count = lap(here.start, here.period, fine, selection, here.states), count + 1
             return here, count
-        here, tried = _improved(here, step, change, options, selection, states)
+        here, tried = _improved(here, step, change, options, selection)
         count, before = count + tried, size
-    if free and (here.swing(states) < LITTLE or here.period < BRIEF * period):
+        if fitting := _fitting(here, free):
+            here, count, before = lap(here.start, here.period, options, selection, fitting), count + 1, np.inf
+    raise _not_found(here, free, here.period < BRIEF * period, found is None, count)
+
+
+def _not_found(here: Lap, free: bool, brief: bool, alone: bool, count: int) -> SimulationError:
+    """Why there is no orbit (E447, E449)."""
+    if free and (here.swing < LITTLE or brief):
         message = "the network comes to rest: nothing oscillates near this start"
         hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`)"
-        raise SimulationError(Problem("E449", message, hint=hint))
-    if found is None:
+        return SimulationError(Problem("E449", message, hint=hint))
+    if alone:
         message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
         hint = "what stores energy without a loss, or moves along freely, needs a damper or a resistance"
-        raise SimulationError(Problem("E449", message, hint=hint))
-    names = states.names(here.start.machine.system)
+        return SimulationError(Problem("E449", message, hint=hint))
+    names = here.states.names(here.start.machine.system)
     worst = int(np.argmax(np.abs(here.miss)))
     message = f"no periodic state was found in {count} periods: '{names[worst]}' changes most over a period of "
-    message += f"{here.period:.6g} s, by {abs(here.miss[worst]) * states.sizes[worst]:.3g} in SI units"
+    message += f"{here.period:.6g} s, by {abs(here.miss[worst]) * here.states.sizes[worst]:.3g} in SI units"
     hint = "begin nearer to it (`warm_up`, `start`), or look for a multiple of the period (subharmonics)"
-    raise SimulationError(Problem("E447", message, hint=hint))
+    return SimulationError(Problem("E447", message, hint=hint))
 
 
-def check_next(lap: Lap, options: TransientOptions, states: States) -> None:
+def check_next(lap: Lap, options: TransientOptions) -> None:
     """Raises `SimulationError` (E448) where the period behind an orbit is another one."""
-    machine, g = lap.start.machine, lap.start.g
+    machine, g, states = lap.start.machine, lap.start.g, lap.states
     end = end_after(lap.start, 2.0 * lap.period, options, states)
     miss = states.between(machine, g, end) - 2.0 * (lap.ahead + lap.turned)
     if np.abs(miss).max(initial=0.0) > AGAIN:
@@ -241,14 +253,27 @@ def check_next(lap: Lap, options: TransientOptions, states: States) -> None:
         raise SimulationError(Problem("E448", message, hint=hint))
 
 
-def _check_turns(lap: Lap, states: States) -> None:
+def _check_turns(lap: Lap) -> None:
     """Raises `SimulationError` (E449) where angles have advanced by turns that are not the same to the network."""
     places = _rates(lap.start.machine)
-    begins, ends = (g[places] / states.sizes[: len(places)] for g in (lap.start.g, lap.end))
+    begins, ends = (g[places] / lap.states.sizes[: len(places)] for g in (lap.start.g, lap.end))
     size = np.abs([begins, ends]).max(initial=0.0)
     if lap.turned.any() and (np.abs(begins - ends) > SAME * size).any():
         message = f"after {lap.period:.6g} s angles have advanced by whole turns, but forces are not what they were"
         raise SimulationError(Problem("E449", message, hint="what winds up (a spring) has no periodic state"))
+
+
+def _fitting(lap: Lap, free: bool) -> States | None:
+    """The states with sizes as they are on this period, where those that were known are far from them.
+
+    Those of a free oscillation only grow, for it comes to rest where they shrink, and those of held numbers, which may
+    be 0 for a period."""
+    run, states, layout = lap.found.run, lap.states, lap.start.machine.system.layout
+    sizes = sizes_of(run, run.traced[:, :, 1:].reshape(-1, layout.size), states.places)
+    grow = slice(0 if free else 2 * layout.nk + layout.nq, None)
+    sizes[grow] = np.maximum(sizes, states.sizes)[grow]
+    apart = (sizes > FITS * states.sizes) | (states.sizes > FITS * sizes)
+    return replace(states, sizes=sizes) if apart.any() else None
 
 
 def _settled(lap: Lap) -> bool:
@@ -260,16 +285,16 @@ def _settled(lap: Lap) -> bool:
 
 
 def _improved(
-    here: Lap, step: Array, change: float, options: TransientOptions, selection: Selection, states: States
+    here: Lap, step: Array, change: float, options: TransientOptions, selection: Selection
 ) -> tuple[Lap, int]:
     """The period from where Newton's step leads, or a part of it that makes nothing worse; and how many were tried."""
     found: Lap | None = None
     for k in range(HALVINGS):
         try:
             start = here.start
-            g = point_at(start.machine, start.structure, moved(here, states, step * 0.5**k))
+            g = point_at(start.machine, start.structure, moved(here, step * 0.5**k))
             known = here.along if here.along.free else None
-            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, states, known)
+            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, here.states, known)
         except SimulationError:
             if k == HALVINGS - 1 and found is None:
                 raise

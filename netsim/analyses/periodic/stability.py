@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.periodic.shooting import Lap
-from netsim.analyses.periodic.states import States
 
 Array = np.ndarray
 NEUTRAL = 1e-6
@@ -36,11 +35,11 @@ def floquet(lap: Lap, free: bool) -> Floquet:
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
 
 
-def told(found: Floquet, lap: Lap, states: States) -> list[str]:
+def told(found: Floquet, lap: Lap) -> list[str]:
     """What goes on, stability, and the multipliers."""
-    names = states.names(lap.start.machine.system)
+    names = lap.states.names(lap.start.machine.system)
     way = lap.ahead + lap.turned
-    ways = [f"{names[k]} by {way[k] * states.sizes[k]:.6g}" for k in np.flatnonzero(np.abs(way) > MOVED)]
+    ways = [f"{names[k]} by {way[k] * lap.states.sizes[k]:.6g}" for k in np.flatnonzero(np.abs(way) > MOVED)]
     return [*([f"goes on in every period: {', '.join(ways)}"] if ways else []), *_stability(found, names)]
 
 

@@ -69,16 +69,21 @@ def states_of(run: Running, rows: Array) -> States:
 
     Discretes that change and hold other than whole numbers are states; whole ones are conditions and counts."""
     layout = run.machine.system.layout
-    nk, scale = layout.nk, run.trial.scale / run.trial.tolerances[RTOL]
     contents = layout.differentiated(np.arange(layout.nq), 0)
-    values = partials_in(_stages(run.machine, run.structure), rows[-1])
-    ordinary = differentiated_sizes(run.structure, values, scale[nk:], nk)
     held = rows[:, layout.discretes : layout.befores]
     numbers = layout.discretes + np.flatnonzero((held != np.round(held)).any(axis=0) & (held != held[:1]).any(axis=0))
-    largest = np.abs(rows[:, numbers]).max(axis=0, initial=0.0)
-    places = np.concatenate([np.arange(layout.x, layout.a), contents, numbers])
-    sizes = np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
-    return States(places.astype(np.int64), sizes, _angles(run.machine.system), clock_of(run.machine))
+    places = np.concatenate([np.arange(layout.x, layout.a), contents, numbers]).astype(np.int64)
+    return States(places, sizes_of(run, rows, places), _angles(run.machine.system), clock_of(run.machine))
+
+
+def sizes_of(run: Running, rows: Array, places: Array) -> Array:
+    """Sizes of the states at these places in a run: those that its error test knows; of held numbers their largest."""
+    layout = run.machine.system.layout
+    nk, scale = layout.nk, run.trial.scale / run.trial.tolerances[RTOL]
+    values = partials_in(_stages(run.machine, run.structure), rows[-1])
+    ordinary = differentiated_sizes(run.structure, values, scale[nk:], nk)
+    largest = np.abs(rows[:, places[2 * nk + layout.nq :]]).max(axis=0, initial=0.0)
+    return np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
 
 
 def _angles(system: System) -> Array:

@@ -90,7 +90,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     name, run_ = options.over.name, options.each.run
     begin = task.under({name: first})
     start = found_orbit(begin, replace(options.each, period=_period(begin, options.period)))
-    point, states, selection = start.orbit.start, start.states, start.selection
+    point, states, selection = start.orbit.start, start.orbit.states, start.selection
 
     def made(value: float) -> tuple[Machine, float]:
         here = task.under({name: value})

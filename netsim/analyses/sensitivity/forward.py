@@ -106,7 +106,7 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
         times += nodes[first, :1, 0].tolist() + nodes[first:last, 3, 0].tolist()
     time, ends = np.array(times), np.append(nodes[begins, 0, 0], times[-1])
     moves.append(np.zeros(v.count))
-    moving = np.column_stack([np.interp(time, ends, each) for each in np.transpose(moves)])
+    moving = np.array([np.interp(time, ends, each) for each in np.transpose(moves)]).reshape(v.count, len(time)).T
     count, m = int(v.shown.row[0]), len(v.shown.places)
     changed = v.shown.changes[:count].reshape(count, v.count + 1, m)
     values = v.shown.values[:count]
