@@ -435,3 +435,17 @@ def test_refusals_of_networks():
     with pytest.raises(InputError) as caught:
         netsim.load(text).optimize(**{**MOVED, "parameters": {"r": ("1 kg", "3 kg")}})
     assert caught.value.problems[0].code == "E465"
+
+
+def test_an_input_with_a_rate_is_verified_as_collocation_integrates_it():
+    """x' = v, least integral of x^2 + v^2 over T = 2 s: tanh(2). The velocity begins at 0 as it is written and is where it wants to be by the
+    first point: the run with these inputs follows, to what the corner in the first interval is worth."""
+    text = "use translational\nv1 velocity (a, ground) v = 0 m/s\nstart a.x = 1 m\nsave a.x, a.v\n"
+    model, options = netsim.load(text), {"stop": "2 s", "minimize": "integral(a.x^2/(1 s2) + a.v^2)", "inputs": "v1.v"}
+    with pytest.warns(RuntimeWarning, match="a.x deviates most"):
+        found = model.optimize(**options)
+    assert found.attrs["objective"] == pytest.approx(np.tanh(2.0), rel=1e-8)
+    assert found.attrs["deviation"] < 0.02
+    free = model.optimize(begin=["a.x == 1 m"], **options)
+    assert free["a.v"].values[1] == pytest.approx(-np.sinh(2 - free.time.values[1]) / np.cosh(2), abs=1e-4)
+    assert free.attrs["warnings"] == ""

@@ -159,19 +159,19 @@ def _machine(
 
 def polynomials(solution: Solution, series: Array) -> Polynomials:
     """A variable given at all points (orders, points) as polynomials in every interval: without rates the one through
-    its points; with them the quintic that has them at both ends, so that nothing jumps but the last of them."""
+    its points, with one rate the one through its beginning too, which collocation integrates; with two the quintic
+    that has them at both ends, so that nothing jumps but the last of them."""
     mesh, stop = solution.program.mesh, solution.stop
     spans, ends = mesh.spans * stop, mesh.ends * stop
     found = np.zeros((DEGREE + 1, mesh.intervals))
-    if len(series) == 1:
-        powers = np.linalg.solve(np.vander(mesh.nodes, increasing=True), series[0][mesh.numbers[:, 1:]].T)
-        found[: mesh.degree] = powers / spans ** np.arange(mesh.degree)[:, None]
+    if len(series) < 3:
+        nodes, first = (mesh.nodes, 1) if len(series) == 1 else (np.append(0.0, mesh.nodes), 0)
+        powers = np.linalg.solve(np.vander(nodes, increasing=True), series[0][mesh.numbers[:, first:]].T)
+        found[: len(nodes)] = powers / spans ** np.arange(len(nodes))[:, None]
         return Polynomials(ends, found, OUTSIDE.index("hold"))
     begin = basis(mesh.nodes, np.zeros(1))[0]
     for i, numbers in enumerate(mesh.numbers):
         x, v = series[0, numbers[[0, -1]]], series[1, numbers[[0, -1]]]
-        a = np.diff(v) / spans[i] * np.ones(2)
-        if len(series) > 2:
-            a = np.array([begin @ series[2, numbers[1:]], series[2, numbers[-1]]])
+        a = np.array([begin @ series[2, numbers[1:]], series[2, numbers[-1]]])
         found[:, i] = hermite(np.array([0.0, spans[i]]), x, v, a, "hold").coefficients[:, 0]
     return Polynomials(ends, found, OUTSIDE.index("hold"))
