@@ -116,6 +116,20 @@ def finished(begun: Begun, progress: Report | None, recording: Recording | None,
     return on_disk(samples, run, selection, begun.unseen, recorder) if recorder and run.flushed else samples
 
 
+def measured_alone(begun: Begun) -> Samples:
+    """The run, integrated, with what measures and assertions read: no saved signals, attributes and warnings."""
+    run, followed = begun.run, begun.followed
+    failure, message = _ended(run, None, None)
+    time, sampled, account = run.sampled
+    unseen = {name: sampled[:, j] for j, name in enumerate(begun.selection.entries)}
+    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    broken = _verdicts(run, failure is None)[1]
+    return Samples(
+        "", np.minimum(time, run.options.stop), (), sampled[:, :0], account[:, :3], {}, not message, message,
+        unseen=unseen, trace=trace, broken=broken,
+    )  # fmt: skip
+
+
 def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> tuple[Problem | None, str]:
     """The run, integrated: the problem that stopped it, if any, and what to say of its end."""
     failure: Problem | None = None
@@ -177,7 +191,8 @@ def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[
     found = step_verdicts(run.options, run.counters, run.control.numbers)
     energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
-    open_ = not_held(run.machine, _stands(run), run.now) if finished and not run.pace.parted else None
+    asked = finished and run.machine.system.redundant is not None and not run.pace.parted
+    open_ = not_held(run.machine, _stands(run), run.now) if asked else None
     if run.pace.parted:
         open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     broken = [problem for problem in (open_, energy if wrong else None) if problem]
@@ -202,8 +217,8 @@ def _stands(run: Running) -> Array:
 
 def _trace(run: Running, names: Sequence[str]) -> Trace:
     """What the steps found at their nodes."""
-    rows = run.traced
-    return Trace(rows[:, :, 0], {name: rows[:, :, 1 + j] for j, name in enumerate(names)})
+    time, *signals = np.ascontiguousarray(np.moveaxis(run.traced, 2, 0))
+    return Trace(time, dict(zip(names, signals)))
 
 
 def _samples(

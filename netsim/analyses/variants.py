@@ -127,7 +127,8 @@ def begun_anew(
     """The template's run at t = 0 with these values, parameters by batch and targets of written starts; None where the
     run has to begin by itself. Raises `InputError` as `windowed` does."""
     begun, variant, run = template.begun, template.variant, template.begun.run
-    windowed(run.options, len(begun.selection.entries), recording, not run.options.window)
+    if recording:  # else this was asked when the template was begun
+        windowed(run.options, len(begun.selection.entries), recording, not run.options.window)
     if not begin_anew(variant, values, parameters, goals):
         return None
     point = variant.point.copy()

@@ -9,10 +9,11 @@ cubic, which does not, is taken.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from netsim.core.loop.refined import POINTS, mark_jumps, refine_axis, refine_series
 from netsim.equations.numbering import suffixes
 from netsim.library.component import SECOND, dimension, plain_name
 from netsim.network.lets import derived_from
@@ -26,7 +27,9 @@ from netsim.text.syntax import Call, Expr, Name
 from netsim.text.units import Dimension, format_dimension
 
 Array = np.ndarray
-REFINED = 8
+Of = TypeVar("Of")
+To = TypeVar("To")
+REFINED = POINTS
 RINGING = 1 / 16
 BESIDE = 0.2
 INDEXED = re.compile(r"(.+?)((?:\[\d+\])+)")
@@ -97,13 +100,13 @@ def refined_series(time: Array, series: Array) -> Array:
     return found
 
 
-class WhenRead(Mapping[str, Array]):
-    """What `made` makes of each of some series, made when it is first read."""
+class WhenRead(Mapping[str, To], Generic[Of, To]):
+    """What `made` makes of each of some things (series of a signal), made when it is first read."""
 
-    def __init__(self, values: Mapping[str, Array], made: Callable[[Array], Array]):
-        self.values_of, self.made, self.known = values, made, dict[str, Array]()
+    def __init__(self, values: Mapping[str, Of], made: Callable[[Of], To]):
+        self.values_of, self.made, self.known = values, made, dict[str, To]()
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> To:
         if name not in self.known:
             self.known[name] = self.made(self.values_of[name])
         return self.known[name]
@@ -130,30 +133,25 @@ def trajectory_of(
         ends = np.concatenate([[max(first, time[0])], time[within], [min(last, time[-1])]])
         axis = refined(ends)
         return axis, WhenRead(values, lambda series: between(time, series, axis))
-    within = (trace.time[:, -1] > first) & (trace.time[:, 0] < last)
-    begins, size = trace.time[within, :1], np.ptp(trace.time[within], axis=1)[:, None]
     nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
-    cut = np.clip(begins + [0.0, 1.0] * size, first, last)
-    shares = (cut - begins) / size  # the first and the last step may be cut
-    places = shares[:, :1] + np.arange(REFINED + 1) / REFINED * (shares[:, 1:] - shares[:, :1])
-    powers = (places[:, :, None] ** np.arange(len(nodes) - 1, -1, -1)) @ _to_powers(tuple(nodes.tolist()))
-    pieces = {name: np.einsum("spn,sn->sp", powers, series[within]) for name, series in trace.values.items()}
-    jumps = np.any([series[within][1:, 0] != series[within][:-1, -1] for series in trace.values.values()], axis=0)
-    kept = np.ones((len(places), 2 * REFINED), bool)
-    kept[:-1, REFINED:], kept[-1, REFINED + 1 :] = np.reshape(jumps, (-1, 1)), False
-    return _joined(begins + places * size, kept), {name: _joined(piece, kept) for name, piece in pieces.items()}
+    time, to_powers = np.ascontiguousarray(trace.time), _to_powers(tuple(nodes.tolist()))
+    jumps, axis = np.zeros(len(time), np.int64), np.empty(2 * REFINED * len(time) + 1)
+    for each in trace.values.values():
+        mark_jumps(np.ascontiguousarray(each), jumps)
+    count = refine_axis(time, jumps, first, last, axis)
+
+    def refine(series: Array) -> Array:
+        found = np.empty(len(axis))
+        refine_series(time, np.ascontiguousarray(series), jumps, first, last, to_powers, found)
+        return found[:count]
+
+    return axis[:count], WhenRead(trace.values, refine)
 
 
 @cache
 def _to_powers(nodes: tuple[float, ...]) -> Array:
     """The matrix from values at nodes to the coefficients of their polynomial, highest power first."""
     return np.linalg.inv(np.vander(nodes, len(nodes)))
-
-
-def _joined(pieces: Array, kept: Array) -> Array:
-    """Pieces end to end, each without its end, which the next one begins with; where a signal jumps, with an interval
-    of no length instead."""
-    return np.concatenate([pieces, np.repeat(pieces[:, -1:], REFINED - 1, axis=1)], axis=1)[kept]
 
 
 def accumulated(series: Array, time: Array) -> Array:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netsim.core.loop.refined import roots
 from netsim.results.series import accumulated, between
 from netsim.text.units import Dimension
 
@@ -135,34 +136,7 @@ OVER: dict[str, tuple[Callable[[Trajectory], float], Rule]] = {
 
 def crossings(trajectory: Trajectory, op: str) -> Array:
     """Instants at which `series op 0` comes true, on the way up or down, or (==) either way."""
-    x = trajectory.series
-    up, down = (x[:-1] < 0) & (x[1:] >= 0), (x[:-1] > 0) & (x[1:] <= 0)
-    if op in (">", "<"):
-        up, down = (x[:-1] <= 0) & (x[1:] > 0), (x[:-1] >= 0) & (x[1:] < 0)
-    edges = np.flatnonzero(up if op[0] == ">" else down if op[0] == "<" else up | down)
-    return np.array([_root(trajectory, int(i)) for i in edges])
-
-
-def _root(trajectory: Trajectory, i: int) -> float:
-    """Where the cubic through the points around the interval i passes zero in it."""
-    from scipy.optimize import brentq
-
-    t, x = trajectory.time, trajectory.series
-    if x[i] == 0 or x[i + 1] == 0 or t[i] == t[i + 1]:
-        return float(t[i] if x[i] == 0 else t[i + 1])
-    near = slice(max(i - 1, 0), i + 3)
-    if np.any(np.diff(t[near]) <= 0):
-        near = slice(i, i + 2)
-    scale = float(t[i + 1] - t[i])
-    places, heights = ((t[near] - t[i]) / scale).tolist(), x[near].tolist()
-    for order in range(1, len(places)):  # divided differences of Newton's form
-        for k in range(len(places) - 1, order - 1, -1):
-            heights[k] = (heights[k] - heights[k - 1]) / (places[k] - places[k - order])
-
-    def cubic(s: float) -> float:
-        found = heights[-1]
-        for k in range(len(places) - 2, -1, -1):
-            found = heights[k] + (s - places[k]) * found
-        return found
-
-    return float(t[i]) + scale * float(brentq(cubic, 0.0, 1.0, xtol=1e-14))
+    found = np.empty(len(trajectory.series))
+    way = {">": 1, "<": -1}.get(op[0], 0)
+    time, series = np.ascontiguousarray(trajectory.time), np.ascontiguousarray(trajectory.series)
+    return found[: roots(time, series, way, op in (">", "<"), found)]

@@ -1,6 +1,6 @@
 """The variable part of one run of the accept/reject loop."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Pace:
 
     def copied(self) -> "Pace":
         """The same, to be kept."""
-        return replace(self, mark=list(self.mark), broken=dict(self.broken), parted=list(self.parted))
+        return Pace(self.due, self.span, list(self.mark), dict(self.broken), self.failed, list(self.parted))
 
 
 @dataclass(eq=False)

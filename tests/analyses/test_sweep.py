@@ -183,6 +183,26 @@ def test_cases_are_begun_in_the_arrays_of_one_run(lag, monkeypatch):
             assert np.array_equal(here["b.v"].values, samples.series("b.v"))
 
 
+def test_what_keeps_measures_alone_fills_no_samples(lag, monkeypatch):
+    """The figures have the bits of single runs at their own samples; a case has two samples, one at each end."""
+    rows = list[int]()
+    seen = lambda machine, samples, whole: rows.append(len(samples.time)) or judged(machine, samples, whole)  # noqa: E731
+    judged = one_case.judged
+    monkeypatch.setattr(one_case, "judged", seen)
+    found = lag.sweep({"r1.R": [500.0, 800.0, 1500.0]}, of=["rise"], stop="6 ms", workers=1)
+    assert set(rows) == {2}
+    for r in (500.0, 800.0, 1500.0):
+        single = lag.with_params({"r1.R": r}).transient(stop="6 ms")
+        assert single.sizes["time"] > 2 and single.attrs["measure.rise"] == float(found["rise"].sel({"r1.R": r}))
+
+
+def test_assertions_are_judged_at_samples_that_nobody_keeps():
+    model = netsim.load(LAG + "assert b.v < 4.5 V\n")
+    found = model.sweep({"r1.R": ["1 kOhm", "10 kOhm"]}, of=["rise"], stop="4 ms", workers=1)
+    assert found["holds"].values.tolist() == [False, False]  # one rises too far; the other has no rise to 0.9 U
+    assert "assertion" in str(found["message"].values[0]) and "never becomes true" in str(found["message"].values[1])
+
+
 def test_sobol_indices_of_ishigamis_function():
     """f = sin x1 + 7 sin^2 x2 + x3^4 sin(x1)/10 of uniform x in [-pi, pi]: the third one acts by the first one alone.
     Source of the closed form: T. Ishigami, T. Homma, An importance quantification technique, 1990."""

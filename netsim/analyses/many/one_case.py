@@ -12,7 +12,7 @@ from netsim.analyses.begun import Begun
 from netsim.analyses.sensitivity.moved import changed_network, moved
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
-from netsim.analyses.transient import finished
+from netsim.analyses.transient import finished, measured_alone
 from netsim.analyses.variants import Template, Wanted, begun_anew
 from netsim.equations.batches import Batch
 from netsim.equations.parameters import parameters_of
@@ -126,7 +126,8 @@ def _samples(task: Task, asked: Asked, shared: Shared | None, values: Mapping[st
         other = moved(task, values)
         return judged(other.machine, carried_out(TRANSIENT, other, asked.options), True)
     begun, template = found
-    samples = judged(begun.run.machine, finished(begun, None, None, (0.0, 0.0)), True)
+    samples = finished(begun, None, None, (0.0, 0.0)) if asked.shows else measured_alone(begun)
+    samples = judged(begun.run.machine, samples, True)
     task.variants.given_back(shared.wanted, template)
     return samples
 

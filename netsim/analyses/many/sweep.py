@@ -22,7 +22,7 @@ from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import cpu_seconds, outcomes
 from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
-from netsim.results.claims import signals_judged
+from netsim.results.claims import claims, signals_judged
 from netsim.results.samples import Samples
 from netsim.results.selection import select, signals_measured
 from netsim.simulate.options import TransientOptions, check_options, unknown_options
@@ -114,13 +114,21 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     if shows:
         run = replace(run, sample=run.sample or run.stop / INSTANTS, every=1)
     else:
-        saves = signals_measured(task.network)[:1]  # what is measured is sampled anyway
+        saves = signals_measured(task.network)[:1]  # what is measured is followed step by step anyway
+        if _followed(task, run):
+            run = replace(run, sample=run.stop, every=1)
     instants = np.arange(int(run.stop / run.sample * (1 + 1e-12)) + 1) * run.sample if shows else np.zeros(0)
     if shows and instants[-1] < run.stop * (1 - 1e-12):
         instants = np.append(instants, run.stop)
     beside = [*task.beside, *signals_judged(task.network)]
     plain = replace(task, saves=saves, plots=(), progress=None, recording=None, beside=list(dict.fromkeys(beside)))
     return plain, Asked(run, saves, instants, shows), kept
+
+
+def _followed(task: Task, run: TransientOptions) -> bool:
+    """Whether all that is looked at are measures, which follow the steps: samples between the ends show nothing then.
+    Assertions are judged at samples, and given steps of a formula are samples."""
+    return not (task.network.asserts or run.sample or run.plain or any(claims(task.network)))
 
 
 def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[str]) -> Journal | None:

@@ -72,8 +72,8 @@ class Record:
             statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
             return plain.resolve(name) if statement is None else self.figure(statement)
 
-        over = functions(self.time) if self.responses else {}
-        return Scope(resolve, {**{name: partial(take, self) for name, take in TAKES.items()}, **over})
+        takes = WhenRead(TAKES, lambda take: partial(take, self))
+        return Scope(resolve, {**takes, **functions(self.time)} if self.responses else takes)
 
     def figure(self, statement: Measure) -> Typed:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result

@@ -85,6 +85,8 @@ filters see nothing of them (BDF's is not filtered)."""
 ROOM = 4
 """Rows beside those of requested instants: a step that finds no room for its samples is tried again, with other
 rounding."""
+STEPS = 1000
+"""Steps that a trace has room for at first."""
 RECTANGLE = (1.0,)
 """The node of the rule that goes with implicit Euler: powers at the end of a step, for all of it."""
 GIVEN_STEP = 1e-9
@@ -262,7 +264,7 @@ def first_sampler(
         np.zeros((rows, 4)),
         np.zeros(rows), np.zeros((2, 2 + kept)), power_room(machine.system), nodes, np.zeros((len(nodes), 3 + kept)),
         integrals, summed, shares, read,
-        tracer.table, tracer.places, np.zeros((rows * len(nodes), 1 + len(tracer.places))),
+        tracer.table, tracer.places, np.zeros((max(rows, STEPS) * len(nodes), 1 + len(tracer.places))),
         nothing_turned(power_room(machine.system)),
     )  # fmt: skip
 
