@@ -5,7 +5,6 @@ import platform
 from pathlib import Path
 
 import arm
-import buck
 import building
 import chain
 import cmos
@@ -21,6 +20,7 @@ import repeat
 import spice
 import startup
 import superelements
+import switching
 import tripod
 
 TOPICS = (
@@ -32,7 +32,7 @@ TOPICS = (
     ladder,
     spice,
     integrators,
-    buck,
+    switching,
     cmos,
     digital,
     tripod,

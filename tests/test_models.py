@@ -354,6 +354,22 @@ def test_a_current_step_into_a_bare_diode():
 # ------------------------------------------------------------------------------------------------------------ parts of power
 
 
+def test_pwm_inverter_drives_as_its_mean_voltages_do():
+    """The same motor on the means of the pulses, held for a period: currents agree at the ends of periods within the ripple V T/(8 L)."""
+    text = (models_folder() / "pwm_inverter.net").read_text()
+    begin, end = text.index("model leg"), text.index("link ")
+    text = text[:begin] + text[end:].replace("link ", "# link ")
+    for phase in "abc":
+        line = next(line for line in text.splitlines() if line.startswith(f"leg_{phase} "))
+        hold = f"hold_{phase} sampler (duty_{phase}, held_{phase}) period = 50 us"
+        text = text.replace(line, f"{hold}\nleg_{phase} voltage ({phase}, ground) v = 600 V*held_{phase}")
+    mean, pulsed = sampled(netsim.load(text), ("motor.a.i",)), ran("pwm_inverter", ("motor.a.i",))
+    instants = np.arange(1, 400) * 50e-6
+    found, wanted = (np.interp(instants - 1e-9, run.time, run.series("motor.a.i")) for run in (pulsed, mean))
+    assert np.abs(found - wanted).max() < 600 * 50e-6 / (8 * 4e-3)
+    assert np.ptp(wanted) > 30
+
+
 def test_induction_motor_start():
     """Synchronous speed without load; under load the speed at which the equivalent circuit has the torque."""
     samples = ran("induction_motor_start", ("shaft.w", "motor.drive"))

@@ -16,7 +16,7 @@ from netsim.results.rates import add_rates, own_unknowns
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select, signals_measured
 from netsim.results.series import integrals_in
 from netsim.simulate.adaptive import Running, begin_adaptive
-from netsim.simulate.events.events import has_events
+from netsim.simulate.events.iteration import has_events
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun

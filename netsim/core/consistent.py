@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from netsim.core.compiled.call import ROW_LENGTH, run_table
-from netsim.core.compiled.function import inlined, inner
+from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.core.linear.elimination import solve_with_new_pivots
 from netsim.core.linear.factors import Factor, refactor, solve
+from netsim.core.linear.triangles import condition
 
 Array = np.ndarray
 ROUNDS = 15
@@ -83,6 +84,21 @@ def make_consistent(plan, g):
         if not _solve(plan, plan.where[k], plan.sizes[k], g):
             return False
     return True
+
+
+@compiled
+def condition_at(plan, g):
+    """The estimated condition of the last stage's matrix (accelerations, forces and values) at what g holds, infinite
+    where it has not as many equations as unknowns, or where its pivots break down."""
+    last = plan.sizes.shape[0] - 1
+    where, sizes = plan.where[last], plan.sizes[last]
+    if sizes[0] != sizes[1] or sizes[2] != sizes[1]:
+        return np.inf
+    f = where[NUMBERS + 1 :]
+    factor, entries = stage_factor(plan, where), plan.reals[f[10] : f[11]]
+    _derivatives(plan, g)
+    fill_stage(plan, where, entries)
+    return condition(factor, entries) if refactor(factor, entries) > 0.0 else np.inf
 
 
 @inlined

@@ -26,7 +26,8 @@ from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
 from netsim.results.selection import Reader, Selection, reader_of
-from netsim.simulate.events.events import begin_relations, event_iteration, moved_to
+from netsim.simulate.events.events import begin_relations
+from netsim.simulate.events.iteration import event_iteration, moved_to
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
 from netsim.simulate.methods import METHODS, prepared

@@ -25,7 +25,7 @@ from netsim.initial.recovery import Recovery
 from netsim.multibody.jointspace.element import TreeElement
 from netsim.multibody.jointspace.partials import Partials
 from netsim.network.values import Values
-from netsim.simulate.events.events import EventIteration
+from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.running import Pace, Running
 
 Array = np.ndarray

@@ -26,7 +26,7 @@ from netsim.core.method import Method
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.reactions import Reactions
-from netsim.simulate.events.events import EventIteration
+from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.options import TransientOptions
 
 Array = np.ndarray

@@ -27,7 +27,7 @@ from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
 from netsim.network.values import Values
 from netsim.results.selection import Reader
-from netsim.simulate.events.events import has_events
+from netsim.simulate.events.iteration import has_events
 from netsim.simulate.keeping import Kept, keep, restore
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running

@@ -25,7 +25,6 @@ save b.v
 SMALL = {
     "arm": {"rtols": (1e-3, 1e-4), "wanted_errors": (1e-3,), "repeats": 1},
     "beside": {"other": FOLDER.parent, "netlists": [FOLDER.parent / "models" / "rc.net"], "repeats": 1},
-    "buck": {"periods": 20, "tolerances": (1e-4,)},
     "building": {"sections": 20, "repeats": 1},
     "chain": {"sizes": {2: 40, 4: 40}, "compared": (2,), "steps_compared": 40},
     "cmos": {"tolerances": {"radau": (1e-2,)}, "reltols": (1e-3,), "finest": 1e-2},
@@ -46,6 +45,7 @@ SMALL = {
     "startup": {"repeats": 1, "first": ("two_masses",), "lines": 20, "cache": str(cache_folder("machine_code").parent)},
     "superelements": {"sizes": (2, 64, 96), "budget": 1e-4},
     "stepping": {"steps": 30},
+    "switching": {"periods": 20, "tolerances": (1e-4,), "inverted": 5e-4, "filtered": 1.5, "others": (1e-4,), "finest": 1e-5},
     "survival": {"kills": 1, "full": 1, "netlists": ("steps",), "share": 0.05},
     "tripod": {"steps": 150, "repeats": 1},
     "work_precision": {"names": ("transistor_amplifier",), "methods": ("radau",), "tolerances": (1e-3,)},

@@ -15,7 +15,8 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import Structure
 from netsim.initial.static.equilibrium import equilibrium
 from netsim.initial.static.homotopy import newton, search_of
-from netsim.simulate.events.events import ROUNDS, event_iteration, has_events, starts_otherwise
+from netsim.simulate.events.events import ROUNDS, starts_otherwise
+from netsim.simulate.events.iteration import event_iteration, has_events
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray

@@ -23,7 +23,7 @@ from netsim.initial.charts import recharted
 from netsim.initial.differentiated import plan_differentiated, set_planned_differentiated
 from netsim.initial.initial import set_differentiated
 from netsim.results.selection import Selection
-from netsim.simulate.events.events import event_iteration
+from netsim.simulate.events.iteration import event_iteration
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.structure.time_events import time_events_of

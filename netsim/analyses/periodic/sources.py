@@ -14,7 +14,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.library.component import plain_name
 from netsim.network.network import Instance
-from netsim.simulate.events.events import event_iteration
+from netsim.simulate.events.iteration import event_iteration
 from netsim.simulate.setup.features import each_of
 from netsim.structure.of_time.switching import (
     NO_FUNCTION_OF_TIME,

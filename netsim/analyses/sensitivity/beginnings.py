@@ -35,7 +35,7 @@ from netsim.initial.stages import (
     stage_residuals,
     stage_variables,
 )
-from netsim.simulate.events.events import has_events
+from netsim.simulate.events.iteration import has_events
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import SimulationError
 from netsim.text.syntax import Number

@@ -22,7 +22,9 @@ from netsim.core.compiled.call import run_table
 from netsim.core.newton import set_time
 from netsim.core.problem import TIME
 from netsim.equations.machine import call_table
-from netsim.simulate.events.events import EventIteration, event_iteration, make_whole, same_when, set_states, settle
+from netsim.simulate.events.events import set_states, settle
+from netsim.simulate.events.iteration import EventIteration, event_iteration, same_when
+from netsim.simulate.events.plans import make_whole
 from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
 

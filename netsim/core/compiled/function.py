@@ -27,7 +27,8 @@ class Compiled(Source):
         self.addresses: dict[tuple[Any, ...], int] = {}
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.ready(*arguments)(*arguments)
+        entry = self._entries.get(tuple(map(kinds.kind_of, arguments)))
+        return (entry or self.ready(*arguments))(*arguments)
 
     def ready(self, *arguments: Any) -> Callable[..., Any]:
         """The machine code for arguments of these kinds, as a Python function."""

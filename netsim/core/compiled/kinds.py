@@ -96,9 +96,15 @@ _NUMBERS: dict[type, str] = {
 }  # fmt: skip
 
 
+_TELLING: set[type] = set()
+"""Types whose values tell their kind."""
+
+
 def kind_of(value: Any) -> Kind:
     """The kind of an argument. Raises TypeError for what compiled code cannot be handed."""
     made = type(value)
+    if made in _TELLING:
+        return value.kind
     if made is np.ndarray:
         return array(value.dtype, value.ndim, "C" if value.flags.c_contiguous else "A")
     if (found := _NUMBERS.get(made)) is not None:
@@ -107,6 +113,7 @@ def kind_of(value: Any) -> Kind:
         named: Any = None if made is tuple else made
         return tuple_of(*map(kind_of, value), made=named)
     if (known := getattr(value, "kind", None)) is not None:
+        _TELLING.add(made)
         return known
     if isinstance(value, np.generic):
         return value.dtype.name

@@ -78,11 +78,12 @@ def condition_estimate(factor: Any, values: Floats) -> float:
     It tells how many digits of a well-scaled solution are lost; infinite after a breakdown. |(R A C)^-1| by Hager's
     method with Higham's alternating vector (Higham, FORTRAN codes for estimating the one-norm, TOMS 14, 1988).
     """
-    return float(_condition(factor, values)) if len(factor.work) else 1.0
+    return float(condition(factor, values)) if len(factor.work) else 1.0
 
 
 @compiled
-def _condition(factor, values):
+def condition(factor, values):
+    """What `condition_estimate` gives, in compiled code."""
     n = len(factor.work)
     x, gradient = np.empty(n), np.empty(n)
     for i in range(n):

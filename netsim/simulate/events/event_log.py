@@ -2,9 +2,9 @@
 more."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,44 @@ another's echo."""
 
 
 @dataclass(frozen=True)
-class Event:
-    """What happened: instant (s), element, condition as written, and what discretes became or which states were set."""
+class Line:
+    """What entries of an element have in common where the same conditions changed the same things: conditions as
+    written, discretes that became others (name, and which of those of the instant), and what was set anew."""
 
-    time: float
     element: str
     condition: str
-    changes: str
-    span: Span | None = field(default=None, compare=False)
+    became: tuple[tuple[str, int], ...] = ()
+    resets: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+class Event(NamedTuple):
+    """What happened: instant (s), the line for it, and the values of the discretes that became others at this instant.
+    The texts are made where somebody reads them: a converter has a hundred thousand of these in a second."""
+
+    time: float
+    line: Line
+    values: Array
+
+    @property
+    def element(self) -> str:
+        """The element's name."""
+        return self.line.element
+
+    @property
+    def condition(self) -> str:
+        """The condition as written."""
+        return self.line.condition
+
+    @property
+    def changes(self) -> str:
+        """What discretes became, or which states were set."""
+        return ", ".join([*(f"{name} = {self.values[k]:g}" for name, k in self.line.became), *self.line.resets])
+
+    @property
+    def span(self) -> Span | None:
+        """Where the condition stands."""
+        return self.line.span
 
 
 @dataclass(frozen=True)
@@ -43,33 +73,29 @@ class Placed:
         return id(self.batch), self.position
 
 
-def events_of(
-    t: float, discretes: Sequence[Placed], before: Array, after: Array, changed: Sequence[Placed]
-) -> Iterator[Event]:
-    """One entry per element whose discretes changed or whose `when` happened; `changed` are the relations and whens
-    that did."""
-    became: dict[tuple[int, int], list[str]] = {}
-    for place, old, new in zip(discretes, before, after):
-        if place.of and new != old:
-            became.setdefault(place.key, []).append(f"{place.of} = {new:g}")
+def lines_of(became: Sequence[tuple[Placed, int]], changed: Sequence[Placed]) -> list[Line]:
+    """One line per element whose discretes (with their places) `became` others or whose `when` happened; `changed` are
+    the relations and whens that did."""
+    discretes: dict[tuple[int, int], list[tuple[Placed, int]]] = {}
+    for place, number in became:
+        discretes.setdefault(place.key, []).append((place, number))
     causes: dict[tuple[int, int], list[Placed]] = {}
     for place in changed:
         causes.setdefault(place.key, []).append(place)
-    for key in dict.fromkeys([*causes, *became]):
-        places, words = causes.get(key, []), became.get(key, [])
+    found = []
+    for key in dict.fromkeys([*causes, *discretes]):
+        places, others = causes.get(key, []), discretes.get(key, [])
         whens = [p for p in places if isinstance(p.of, Happening)]
-        for p in whens:
-            words += [r.text for r in p.batch.form.events.resets if p.batch.form.events.whens[r.when] is p.of]
-        if words or whens:
-            some = next(iter(whens or places), None) or next(p for p in discretes if p.key == key)
-            conditions = dict.fromkeys(p.of.text for p in whens or places)
-            yield Event(
-                t,
-                some.batch.labels[some.position],
-                ", ".join(conditions),
-                ", ".join(dict.fromkeys(words)),
-                getattr(some.of, "span", None),
-            )
+        resets = [
+            r.text for p in whens for r in p.batch.form.events.resets if p.batch.form.events.whens[r.when] is p.of
+        ]
+        if others or whens:
+            some = next(iter(whens or places), None) or others[0][0]
+            conditions = ", ".join(dict.fromkeys(p.of.text for p in whens or places))
+            names = tuple((place.of, number) for place, number in others)
+            label, span = some.batch.labels[some.position], getattr(some.of, "span", None)
+            found.append(Line(label, conditions, names, tuple(dict.fromkeys(resets)), span))
+    return found
 
 
 def log_text(log: Sequence[Event]) -> str:
@@ -81,7 +107,8 @@ def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], s
     """E510 for events of one condition at ever shorter distances; `recent` contains the last instants of each
     condition."""
     for event in log:
-        times = recent.setdefault((event.element, event.condition), deque(maxlen=CROWD))
+        key = event.line.element, event.line.condition
+        times = recent.get(key) or recent.setdefault(key, deque(maxlen=CROWD))
         times.append(event.time)
         span = times[-1] - times[0]
         if len(times) < CROWD or span >= SHRINKING * stop:

@@ -17,7 +17,9 @@ from netsim.initial.consistent.newton import Inconsistent
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.recovery import plan_recovery, recover
 from netsim.simulate.events.event_log import crowded
-from netsim.simulate.events.events import EventIteration, plan_for, settle
+from netsim.simulate.events.events import settle
+from netsim.simulate.events.iteration import EventIteration
+from netsim.simulate.events.plans import plan_for
 from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
 from netsim.simulate.setup.run_arrays import first_factor
@@ -127,7 +129,7 @@ def _exchange(run: Running, t: float) -> None:
     if len(run.served) > MODES:
         run.served.clear()
         s.plans.clear()
-    plan, _ = plan_for(s, run.trial.g, t)
+    plan = s.plans[key][1] if key in s.plans else plan_for(s, run.trial.g, t)[0]
     if key not in run.served or run.served[key][0] is not plan:
         factor, arrays = run.factor, run.arrays
         with suppress(SimulationError):

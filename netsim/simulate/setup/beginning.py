@@ -28,7 +28,8 @@ from netsim.initial.reactions.redundancy import joined, repeated
 from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
-from netsim.simulate.events.events import ROUNDS, event_iteration, has_events, starts_otherwise
+from netsim.simulate.events.events import ROUNDS, starts_otherwise
+from netsim.simulate.events.iteration import event_iteration, has_events
 from netsim.simulate.setup.choice import formulated
 from netsim.simulate.setup.plane_turns import begun_at_plane_turns
 from netsim.simulate.setup.sliders import with_still_sliders

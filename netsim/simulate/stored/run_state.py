@@ -20,7 +20,7 @@ from netsim.core.loop.sampler import longer, longer_trace
 from netsim.equations.batches import indeterminacy_of
 from netsim.initial.flat_plan import with_contents
 from netsim.initial.recovery import plan_recovery
-from netsim.simulate.events.event_log import CROWD, Event
+from netsim.simulate.events.event_log import CROWD, Event, Line
 from netsim.simulate.keeping import ROWS, SAME, keep, restore
 from netsim.simulate.methods import prepared
 from netsim.simulate.retreat import Retreat
@@ -242,4 +242,5 @@ def _event_row(event: Event) -> list[Any]:
 
 def _event(row: list[Any]) -> Event:
     time, element, condition, changes, place = row
-    return Event(time, element, condition, changes, Span(*place) if place else None)
+    line = Line(element, condition, resets=(changes,), span=Span(*place) if place else None)
+    return Event(time, line, np.zeros(0))
