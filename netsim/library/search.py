@@ -36,9 +36,15 @@ def search(words: str, library: Library) -> list[Definition]:
     return near + far
 
 
+GROUND = frozenset(["anchor", "clamp", "earth", "fixed", "frame", "gnd", "ground", "support", "wall"])
+"""What other programs call the element that holds a node at rest, or at 0 V."""
+
+
 def meant(kind: str, library: Library) -> str:
     """The hint for a type that is not there: "did you mean 'voltage'?" for `voltage_source`. What the
     field calls so goes first, then a name of nearly the same letters; '' where there is none."""
+    if kind.lower() in GROUND:
+        return "the node 'ground' is that, without an element: s1 spring (a, ground) ..."
     near, far = _found(kind, library)
     return either([each.name for each in near[:2] or far[:1]]) or nearest(kind, library.types())
 

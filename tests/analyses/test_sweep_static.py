@@ -5,6 +5,7 @@ import pytest
 
 import netsim
 from netsim.analyses.operating import continuation, curve
+from netsim.text.errors import SimulationError
 
 DIODE = """
 use electrical
@@ -181,3 +182,73 @@ measure where_least = argmin(law.i)
         ).replace("from = 0 V, to = 3 V, ", "")
     ).samples()
     assert [problem.code for problem in samples.broken] == ["E513", "E513", "E513"]
+
+
+TRUSS = """
+use translational
+param part = 0
+push force (a) F = part*{weight!r} N
+bars two_bars (a) half = {half!r} m, rise = {rise!r} m, c = {c!r} N/m
+component two_bars (p : translational) "two elastic bars between supports, a `rise` above them"
+  param half : m > 0
+  param rise : m > 0
+  param c : N/m > 0
+  branch p -> ground : x, v, f
+  f = 2*c*(1 - sqrt(half^2 + rise^2)/sqrt(half^2 + (rise - x)^2))*(x - rise)
+end
+save a.x
+"""
+
+
+@pytest.mark.parametrize("length", [1e-9, 1e-6, 1.0, 1e4])
+def test_snap_through_is_followed_at_every_scale(length):
+    """The load turns back where l^3 = l0 b^2; l0 is the bars' length without load."""
+    half, rise, c = 1.0 * length, 0.3 * length, 100.0
+    text = TRUSS.format(weight=c * rise, half=half, rise=rise, c=c) + "run sweep_static(over = part, from = 0, to = 0.5, points = 11)\n"
+    found = netsim.load(text).run()
+    load, x = found["part"].values, found["a.x"].values
+    free, y = np.hypot(half, rise), rise - x
+    assert load == pytest.approx(2 * (free / np.hypot(half, y) - 1) * y / rise, abs=1e-12)
+    bar = np.cbrt(free * half**2)
+    turns = 2 * (free / bar - 1) * np.sqrt(bar**2 - half**2) / rise
+    assert [float(fold) for fold in found.attrs["folds"].split(", ")] == pytest.approx([turns, -turns], rel=1e-6)
+    assert np.abs(np.diff(x)).max() < 0.4 * rise and x[-1] > 3 * rise and found.sizes["point"] < 40
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1.0])
+def test_a_plate_is_pulled_in_at_a_third_of_its_gap(gap):
+    """Electrostatic attraction against a spring: V^2 = 8 c g^3/(27 eps A); beyond, the curve turns back and never comes to the end."""
+    text = f"""
+use translational
+s1 spring (a, ground) c = 10 N/m
+p1 plate (a) U = 0 V
+component plate (p : translational) "attracted over a gap"
+  param U : V
+  branch p -> ground : x, v, f
+  f = -0.5*{gap**3!r} N.m2/V2*U^2/({gap!r} m - x)^2
+end
+save a.x
+run sweep_static(over = p1.U, from = 0 V, to = 3 V, points = 31)
+"""
+    found = netsim.load(text).run()
+    fold = np.sqrt(8 * 10 / 27)
+    assert float(found.attrs["folds"].split(", ")[0]) == pytest.approx(fold, rel=1e-6)
+    assert found["p1.U"].values.max() == pytest.approx(fold, rel=0.01) and "does not come to p1.U = 3 V" in found.attrs["orbit"]
+
+
+def test_a_law_that_jumps_has_no_curve():
+    text = """
+use translational
+push force (a) F = 0 N
+s1 spring (a, ground) c = 1 N/m
+j1 step_law (a)
+component step_law (p : translational) "pulls back by 1 N beyond 1 m"
+  branch p -> ground : x, v, f
+  f = if x > 1 m then -1 N else 0 N
+end
+save a.x
+run sweep_static(over = push.F, from = 0 N, to = 3 N, points = 4)
+"""
+    with pytest.raises(SimulationError, match=r"cannot be followed beyond 1\b|cannot be followed beyond 0.99") as told:
+        netsim.load(text).run()
+    assert told.value.problems[0].code == "E441" and "folds = jump" in told.value.problems[0].hint

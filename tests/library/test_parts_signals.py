@@ -148,7 +148,7 @@ def test_components_are_found_by_words(library, words, wanted):
 @pytest.mark.parametrize(
     "kind, wanted",
     [
-        ("voltage_source", "'voltage' or 'three_phase_voltage'"), ("current_source", "'current'"), ("force_source", "'force'"),
+        ("fixed", "the node 'ground' is that"), ("Wall", "the node 'ground' is that"), ("voltage_source", "'voltage' or 'three_phase_voltage'"), ("current_source", "'current'"), ("force_source", "'force'"),
         ("thermal_mass", "'heat_capacity'"), ("shock_absorber", "'damper'"), ("mas", "'mass'"), ("op_amp", "'opamp'"), ("resistr", "'resistor'"),
         ("sprng", "'spring'"), ("capacitance", "'capacitor'"), ("coil", "'inductor' or 'winding'"),
     ],

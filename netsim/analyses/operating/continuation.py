@@ -65,7 +65,7 @@ def along(
     for _ in range(MOST):
         tangent = curve.tangent(known)
         if tangent is None:
-            break
+            raise _lost(f"the {what} cannot be followed beyond {curve.value:.6g}: the curve has no direction there")
         here, before, place = curve.value, place, curve.kept()
         if folds is not None and way and tangent[-1] * known[-1] < 0.0:
             folds += [value for value in (_fold(curve, before, known, way, tangent),) if value is not None]
@@ -85,8 +85,7 @@ def along(
             curve.back(place)
             size *= 0.5
             if size < SHORTEST:
-                message = f"the {what} cannot be followed beyond {here:.6g}"
-                raise SimulationError(Problem("E441", message, hint="a law with a jump there has no curve: smooth it"))
+                raise _lost(f"the {what} cannot be followed beyond {here:.6g}")
         size = min(size * GROWTH, longest) if taken <= EASY else size
         known = tangent
         further = (curve.value - last) * np.sign(last - first) / (high - low)
@@ -95,6 +94,12 @@ def along(
         yield curve.value
         if abs(curve.value - last) <= 1e-12 * (high - low):
             return
+    raise _lost(f"the {what} have not come to {last:.6g} after {MOST} points; they are at {curve.value:.6g}")
+
+
+def _lost(message: str) -> SimulationError:
+    hint = "a law with a jump there has no curve: smooth it, or take `folds = jump`"
+    return SimulationError(Problem("E441", message, hint=hint))
 
 
 def _fold(curve: Curve, start: Any, before: Array, way: float, behind: Array) -> float | None:

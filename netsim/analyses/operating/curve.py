@@ -17,12 +17,22 @@ ITERATIONS, TOLERANCE = 10, 1e-10
 """Newton iterations of a point, and the correction (relative to sizes) that ends them."""
 SMALL = 1e-3
 """The share of its ordinary size below which an unknown is not looked at."""
+NEAR = 0.1
+"""A point that is found farther from where the tangent leads, in what its kind moves by, lies elsewhere."""
+PARTS = 5
+"""Points at the end of the range, in the middle, at a quarter ..., of which one tells what unknowns move by."""
+LEAST = 1e-12
+"""The least that a kind moves by, in ordinary sizes."""
 
 
 @dataclass(eq=False)
 class Curve:
     """F(u, l) = 0 from a point on it: the rest problem, g, l, how l is set, and the sizes of u and l; what other inputs
-    are `held` at, by their places in g."""
+    are `held` at, by their places in g; the `kind` of each u; how far l goes `ahead`.
+
+    Positions and potentials are measured by what their kind moves by along the curve, at first by what it would over
+    the range of l if the curve were straight: lengths of 1 um fold as those of 1 m do. Other unknowns follow from them;
+    their sizes are the ordinary ones, or larger."""
 
     rest: Rest
     g: Array
@@ -31,6 +41,10 @@ class Curve:
     make: Any
     sizes: Array
     held: Mapping[int, float] = field(default_factory=dict)
+    kind: Array = field(kw_only=True)
+    ahead: float = field(kw_only=True)
+    begin: Array | None = None
+    moved: Array | None = None
 
     def set(self, value: float) -> None:
         """l, in g or in the machine's parameters."""
@@ -73,8 +87,32 @@ class Curve:
 
     def tangent(self, known: Array) -> Array | None:
         """The direction of the curve, in the sense of the one that is known; None where there is none."""
+        if self.begin is None:
+            self._measure_ahead()
         found = self.solved(known, tangent=True)
         return None if found is None else found / np.linalg.norm(found)
+
+    def _measure_ahead(self) -> None:
+        """What unknowns move by over the range of l: straight on, and to a point in it that Newton's method finds."""
+        here, only, self.begin = self.kept(), np.append(np.zeros(self.rest.n), 1.0), self.g[self.rest.places]
+        ahead = self.solved(only, tangent=True)
+        self._measure(ahead[:-1] * self.sizes[:-1] if ahead is not None else np.zeros(self.rest.n))
+        for part in range(PARTS):
+            self.set(here[1] + self.ahead * 0.5**part)
+            found = self.corrected(only, near=np.inf)
+            self.back(here)
+            if found:
+                break
+
+    def _measure(self, way: Array) -> None:
+        """Let unknowns that move by `way` count in their kind's size."""
+        rest, most = self.rest, np.zeros(int(self.kind.max(initial=0)) + 1)
+        np.maximum.at(most, self.kind, np.where(rest.turning, 0.0, np.abs(way)))
+        self.moved = most if self.moved is None else np.maximum(self.moved, most)
+        size, ordinary = self.moved[self.kind], rest.weight
+        leads = rest.carried | (np.arange(rest.n) < rest.machine.system.layout.nk)
+        follows = np.where(size > LEAST * ordinary, size, ordinary)
+        self.sizes[:-1] = np.where(leads & ~rest.turning, follows, np.maximum(size, ordinary))
 
     def kept(self) -> tuple[Array, float]:
         """The point."""
@@ -85,15 +123,21 @@ class Curve:
         self.g[:] = kept[0]
         self.set(kept[1])
 
-    def corrected(self, row: Array) -> int:
-        """Newton's method at right angles to `row`; its iterations, 0 where it does not converge."""
+    def corrected(self, row: Array, near: float = NEAR) -> int:
+        """Newton's method at right angles to `row`; its iterations, 0 where it does not converge, or not `near`."""
+        aside = np.zeros(len(self.sizes))
         for iteration in range(1, ITERATIONS + 1):
             step = self.solved(row, 0.0)
             if step is None:
                 return 0
             self.move(step)
+            aside += step
             u = np.append(self.g[self.rest.places], self.value) / self.sizes
             if np.max(np.abs(step) / np.maximum(np.abs(u), SMALL)) < TOLERANCE:
+                if np.abs(aside).max() > near:
+                    return 0
+                if self.begin is not None:
+                    self._measure(self.g[self.rest.places] - self.begin)
                 recharted(self.rest.machine.system, self.g, all_of_them=True)
                 return iteration
         return 0

@@ -6,7 +6,7 @@ found from the one before.
 `family = [gate.v = [1 V, 2 V]]` gives a curve for each value of further inputs and parameters.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,11 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import set_differentiated
 from netsim.initial.static.rest import at_rest
+from netsim.results.over_frequency.curves import reading
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import add_unseen, reader_of
+from netsim.simulate.setup.kinds import kinds_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.units import parse_unit
 
@@ -101,22 +103,28 @@ def run(task: Task, options: SweepOptions) -> Samples:
     selection = selected(point.machine, task)
     unseen, entries = add_unseen(point.machine, selection, task.beside), list(selection.entries)
     values_of, _, signals = shown_signals(point.machine, selection)
-    rows, every, g = list[list[float]](), list[Array](), point.g.copy()
+    rows, every, g, told = list[list[float]](), list[Array](), point.g.copy(), list[str]()
+    turned = list[float]()
     for values in combinations(options.family):
         here, machine = under(task, point.machine, g, values)
         curve = curve_of(here, machine, g, options, values)
-        further, begun = [values[member.name] for member in options.family], False
-        for value in _followed(curve, options) if options.follow else at_values(curve, point.structure, options.steps):
+        further, begun, folds = [values[member.name] for member in options.family], False, list[float]()
+        followed = _followed(curve, options, folds)
+        for value in followed if options.follow else at_values(curve, point.structure, options.steps):
             at = curve.g.copy()
             if not begun:  # the next curve begins where this one did
                 g, begun = at.copy(), True
             set_differentiated(curve.rest.machine, at)
             every.append(read(reader_of(curve.rest.machine, selection), at))
             rows.append([value, *further, *values_of(every[-1])])
+        told += _told(options, rows[-1][0], folds)
+        turned += folds
     attributes = {
         "analysis": "sweep_static",
         "over": options.over.name,
         "family": ", ".join(member.name for member in options.family),
+        "orbit": "\n".join(told),
+        "folds": ", ".join(repr(float(fold)) for fold in turned),
         **watch.read,
         "netlist": task.network.text,
     }
@@ -127,8 +135,16 @@ def run(task: Task, options: SweepOptions) -> Samples:
     return Samples("", count, shown, np.array(rows), np.zeros((0, 3)), attributes, axis="point", unseen=beside)
 
 
-def _followed(curve: Curve, options: SweepOptions) -> Iterator[float]:
-    """The curve from the first value to the last one; from between two folds it leads to one end."""
+def _told(options: SweepOptions, value: float, folds: Sequence[float]) -> Iterator[str]:
+    """Where a curve turns back, and that it does not come to the end of the range."""
+    name, unit = options.over.name, options.over.unit
+    yield from (f"fold at {name} = {reading(fold, unit)}" for fold in folds)
+    if abs(value - options.last) > 1e-9 * abs(options.last - options.first):
+        yield f"the curve does not come to {name} = {reading(options.last, unit)}: it goes to {reading(value, unit)}"
+
+
+def _followed(curve: Curve, options: SweepOptions, folds: list[float]) -> Iterator[float]:
+    """The curve from the first value to the last one, with its `folds`; from between two folds it leads to one end."""
     here, value, first, last = curve.g.copy(), curve.value, options.first, options.last
     for sense in (1.0, -1.0) if value != first else ():
         curve.g[:] = here
@@ -140,22 +156,24 @@ def _followed(curve: Curve, options: SweepOptions) -> Iterator[float]:
     if abs(curve.value - first) > 1e-9 * abs(last - first):
         message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
         raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
-    yield from along(curve, first, last, options.steps)
+    yield from along(curve, first, last, options.steps, folds=folds)
 
 
 def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, values: Mapping[str, float]) -> Curve:
     """The curve of a network through the point g, where further inputs have these values."""
     system, g, over = machine.system, g.copy(), options.over.name
     rest = at_rest(machine, g, sizes_of_machine(machine).size)
-    sizes = np.append(rest.weight, float(np.ptp(options.steps)))
+    sizes, nk = np.append(rest.weight, float(np.ptp(options.steps))), system.layout.nk
+    kind = kinds_of(system, np.zeros(system.layout.one - system.layout.prescribed_inputs), np.zeros(0, np.int64)).of
+    known: Any = {"kind": np.append(kind[:nk], kind[2 * nk :]), "ahead": float(options.last - options.first)}
     if (slot := slot_of(system, over)) >= 0:
-        return Curve(rest, g, float(g[slot]), slot, None, sizes)
+        return Curve(rest, g, float(g[slot]), slot, None, sizes, **known)
 
     def make(to: float) -> Machine:
         return build_machine(system, task.under({over: to}).values, machine.earlier)
 
     held = {slot: value for name, value in values.items() if (slot := slot_of(system, name)) >= 0}
-    return Curve(rest, g, parameter(task.values, over)[1], -1, make, sizes, held)
+    return Curve(rest, g, parameter(task.values, over)[1], -1, make, sizes, held, **known)
 
 
 ANALYSIS = Analysis("sweep_static", OPTIONS, check, run)
