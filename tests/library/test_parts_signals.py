@@ -148,13 +148,18 @@ def test_components_are_found_by_words(library, words, wanted):
 @pytest.mark.parametrize(
     "kind, wanted",
     [
-        ("fixed", "the node 'ground' is that"), ("Wall", "the node 'ground' is that"), ("voltage_source", "'voltage' or 'three_phase_voltage'"), ("current_source", "'current'"), ("force_source", "'force'"),
+        ("voltage_source", "'voltage' or 'three_phase_voltage'"), ("current_source", "'current'"), ("force_source", "'force'"),
         ("thermal_mass", "'heat_capacity'"), ("shock_absorber", "'damper'"), ("mas", "'mass'"), ("op_amp", "'opamp'"), ("resistr", "'resistor'"),
         ("sprng", "'spring'"), ("capacitance", "'capacitor'"), ("coil", "'inductor' or 'winding'"),
     ],
 )  # fmt: skip
 def test_a_type_that_is_not_there_is_meant_by_letters_or_by_the_words_of_the_field(library, kind, wanted):
     assert meant(kind, library).startswith(f"did you mean {wanted}")
+
+
+@pytest.mark.parametrize("kind", ["fixed", "Wall", "gnd"])
+def test_what_stands_still_is_a_node(library, kind):
+    assert meant(kind, library).startswith("the node 'ground' is that")
 
 
 def test_a_type_that_nothing_is_like_has_no_hint(library):
