@@ -1,7 +1,7 @@
 """Messages about undetermined unknowns, in terms of nodes and elements (E301, E303, E304, E305, E309)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from netsim.equations.batches import Batch
@@ -11,7 +11,7 @@ from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.network import Instance
 from netsim.structure.nullspace import null_basis, supports
-from netsim.structure.pencil import generic_point, matrices
+from netsim.structure.pencil import Point, generic_point, matrices
 from netsim.structure.roles import FEEDS, Edge, domain_of_own, edges, islands
 from netsim.text.errors import Problem
 from netsim.text.syntax import DomainDef
@@ -37,6 +37,13 @@ class Picture:
     """A system as the diagnosis sees it: links between nodes, islands, and whose each unknown is."""
 
     system: System
+    points: dict[int, Point] = field(default_factory=dict)
+
+    def point(self, seed: int) -> Point:
+        """The generic point of a seed, found once."""
+        if seed not in self.points:
+            self.points[seed] = generic_point(self.system, seed)
+        return self.points[seed]
 
     @cached_property
     def edges(self) -> list[Edge]:
@@ -58,7 +65,7 @@ class Picture:
     @cached_property
     def dependent(self) -> list[frozenset[int]]:
         """Sets of equations that depend on one another, by the numbers of their rows."""
-        return undetermined(self.system, of_equations=True)
+        return undetermined(self, of_equations=True)
 
     @cached_property
     def node_of(self) -> dict[int, int]:
@@ -90,12 +97,12 @@ class Picture:
         return Cause(nodes, tuple(sorted(owners.values(), key=lambda o: (o[0].span.line, o[0].span.column))))
 
 
-def undetermined(system: System, of_equations: bool = False) -> list[frozenset[int]]:
+def undetermined(picture: Picture, of_equations: bool = False) -> list[frozenset[int]]:
     """Sets of unknowns the equations leave open at almost every state and parameter value, one set per cause; with
     `of_equations`, sets of equations (by the numbers of their rows) that depend on one another."""
     found: list[frozenset[int]] = []
     for seed in SEEDS:
-        matrix = matrices(generic_point(system, seed), GENERIC_RATE)[0]
+        matrix = matrices(picture.point(seed), GENERIC_RATE)[0]
         sets = supports(null_basis(matrix.T if of_equations else matrix)[0])
         if not sets:
             return []
@@ -106,7 +113,7 @@ def undetermined(system: System, of_equations: bool = False) -> list[frozenset[i
 def singular(picture: Picture) -> list[tuple[Problem, frozenset[int]]]:
     """A problem for each cause, with the unknowns it explains."""
     found = []
-    for unknowns in undetermined(picture.system):
+    for unknowns in undetermined(picture):
         problem = _problem(picture, picture.cause(unknowns))
         if problem is not None:
             found.append((problem, unknowns))

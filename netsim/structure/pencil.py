@@ -99,16 +99,18 @@ def generic_point(system: System, seed: int) -> Point:
 
 
 def _best_draw(batch: Batch, rng: np.random.Generator) -> Array:
-    form = linearisation(batch.kernels)
-    best = _draw(batch, form, rng, scaled=False)
-    score = _usable(_values(form, best)).sum(axis=0)
-    for attempt in range(1, TRIES):
-        if (score == len(form.entries)).all():
-            break
-        trial = _draw(batch, form, rng, scaled=attempt % 2 == 1)
+    """A draw for every instance, drawn anew where entries vanish or overflow, while there are any such instances."""
+    form, left = linearisation(batch.kernels), np.arange(batch.n)
+    best, score = np.zeros((0, 0)), np.full(batch.n, -1)
+    for attempt in range(TRIES):
+        trial = _draw(batch, form, rng, len(left), scaled=attempt % 2 == 1)
         found = _usable(_values(form, trial)).sum(axis=0)
-        better = found > score
-        best[:, better], score[better] = trial[:, better], found[better]
+        best = best if attempt else trial.copy()
+        better = found > score[left]
+        best[:, left[better]], score[left[better]] = trial[:, better], found[better]
+        left = np.flatnonzero(score < len(form.entries))
+        if not len(left):
+            break
     return best
 
 
@@ -123,17 +125,16 @@ def _scatter(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.exp(rng.uniform(-SPREAD, SPREAD, shape))
 
 
-def _draw(batch: Batch, form: Linearisation, rng: np.random.Generator, scaled: bool) -> Array:
-    states = rng.uniform(0.3, 3, (form.signed, batch.n)) * rng.choice([-1, 1], (form.signed, batch.n))
+def _draw(batch: Batch, form: Linearisation, rng: np.random.Generator, n: int, scaled: bool) -> Array:
+    """States, parameters and uniforms of n instances, one column each."""
+    states = rng.uniform(0.3, 3, (form.signed, n)) * rng.choice([-1, 1], (form.signed, n))
     declared = {p.name: p for p in batch.instances[0].component.definition.params} if not batch.shapes else {}
     blocks = [states]
     for name, size in form.parameters:
         blocks.append(
-            np.ones((size, batch.n))
-            if name.startswith("live ")
-            else _parameter(declared.get(name), (size, batch.n), rng, scaled)
+            np.ones((size, n)) if name.startswith("live ") else _parameter(declared.get(name), (size, n), rng, scaled)
         )
-    uniforms = np.insert(_scatter(rng, (len(UNIFORMS) - 1, batch.n)), ALPHA, 1.0, axis=0)
+    uniforms = np.insert(_scatter(rng, (len(UNIFORMS) - 1, n)), ALPHA, 1.0, axis=0)
     return np.vstack([*blocks, uniforms])
 
 

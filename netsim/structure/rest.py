@@ -12,7 +12,7 @@ from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
 from netsim.structure.nullspace import null_basis, supports
-from netsim.structure.pencil import generic_point, matrices
+from netsim.structure.pencil import matrices
 from netsim.structure.roles import CONDUCTS, islands
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import DomainDef
@@ -37,7 +37,7 @@ def unsettled(picture: Picture, explained: frozenset[int], for_static: bool) -> 
     if rows is None:
         return []
     found = []
-    for unknowns in _open_at_rest(picture.system, rows):
+    for unknowns in _open_at_rest(picture, rows):
         problem = None if unknowns & explained else _problem(picture, unknowns, for_static)
         if problem is not None:
             found.append(problem)
@@ -72,11 +72,11 @@ def _static_rate(batch: Batch) -> float:
     return GENERIC_RATE if blocks else 0.0
 
 
-def _open_at_rest(system: System, rows: list[StartRow]) -> list[frozenset[int]]:
+def _open_at_rest(picture: Picture, rows: list[StartRow]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     for seed in SEEDS:
-        basis, scale = null_basis(matrices(generic_point(system, seed), GENERIC_RATE, _static_rate)[0])
-        sets = supports(_unstarted(basis, scale, rows, system.n))
+        basis, scale = null_basis(matrices(picture.point(seed), GENERIC_RATE, _static_rate)[0])
+        sets = supports(_unstarted(basis, scale, rows, picture.system.n))
         if not sets:
             return []
         found = sets if seed == SEEDS[0] or len(sets) < len(found) else found

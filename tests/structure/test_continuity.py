@@ -7,7 +7,7 @@ from numpy.polynomial import Polynomial
 import netsim
 from netsim.library.files import models_folder
 from netsim.network.bindings import lift
-from netsim.structure.of_time import smoothness
+from netsim.structure.causes import Picture
 from netsim.structure.of_time.continuity import continuity
 from netsim.structure.pencil import generic_point
 from netsim.text.errors import InputError
@@ -132,6 +132,6 @@ def test_the_order_of_a_smooth_step_is_one_to_four(order):
 @pytest.mark.parametrize("seed", range(2, 42, 3))
 def test_a_driven_hinge_needs_a_function_without_jumps_at_any_random_point(seed, monkeypatch):
     """At every fourth one its angle is 1e-12 of the moments, which grow with the square of the rate."""
-    monkeypatch.setattr(smoothness, "generic_point", lambda system, _: generic_point(system, seed))
+    monkeypatch.setattr(Picture, "point", lambda picture, _: generic_point(picture.system, seed))
     model = netsim.load(models_folder() / "broken" / "step_of_a_hinge.net")
     assert [problem.code for problem in model.check()] == ["E306"]

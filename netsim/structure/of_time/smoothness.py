@@ -21,7 +21,7 @@ from netsim.network.values import Values
 from netsim.structure.causes import Picture
 from netsim.structure.nullspace import equilibrated
 from netsim.structure.of_time.continuity import continuity, end_of_runs
-from netsim.structure.pencil import Point, generic_point, matrices
+from netsim.structure.pencil import Point, matrices
 from netsim.structure.roles import domain_of_own
 from netsim.text.errors import Problem
 from netsim.text.syntax import Binary, Call, Conditional, DomainDef, Expr, Unary
@@ -99,7 +99,7 @@ def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
     A displacement on masses needs 2, on springs and dampers 0 (its velocity must be finite); a velocity on masses or a
     voltage on a capacitor 1; a voltage on resistors none (-1: it may jump)."""
     system = picture.system
-    point = generic_point(system, 1)
+    point = picture.point(1)
     slowest, slow, fast = (_growth(point, pair, columns) for pair in RATES)
     faint = np.where(slow == UNSEEN, np.minimum(slowest, 2), slow)  # accelerations; more has not come to its end there
     growth = np.where(fast == UNSEEN, faint, np.minimum(slow, fast))  # what is faint beside faster growth still follows
