@@ -37,7 +37,7 @@ ROOMS = {
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
     "compiled.entries compiled.objects compiled.function compiled.call linear.elimination "
-    "linear.graphs linear.extensions linear.matching "
+    "linear.graphs linear.columns linear.matching "
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
     "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "

@@ -137,3 +137,16 @@ def quaternion_matrix(q, matrix):
     matrix[0], matrix[1], matrix[2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
     matrix[3], matrix[4], matrix[5] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
     matrix[6], matrix[7], matrix[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+
+
+def quaternion_of(matrix: np.ndarray) -> np.ndarray:
+    """The unit quaternion w, x, y, z of a rotation matrix (3, 3), from its largest component (S. Shepperd, Quaternion
+    from rotation matrix, J. Guidance and Control 1, 1978)."""
+    m, trace = matrix.tolist(), float(matrix[0, 0] + matrix[1, 1] + matrix[2, 2])
+    i = int(np.argmax([m[0][0], m[1][1], m[2][2], trace]))
+    found = [1 + trace, m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
+    if i < 3:
+        j, k = (i + 1) % 3, (i + 2) % 3
+        found[0], found[1 + i] = m[k][j] - m[j][k], 1 - trace + 2 * m[i][i]
+        found[1 + j], found[1 + k] = m[j][i] + m[i][j], m[k][i] + m[i][k]
+    return np.array(found) / np.linalg.norm(found)

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from netsim.core.rotation import move_chart, quaternion_matrix
+from netsim.core.rotation import move_chart, quaternion_matrix, quaternion_of
 from netsim.equations.system import System
 
 Array = np.ndarray
@@ -27,11 +27,7 @@ def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Ar
     layout = system.layout
     charts = g[layout.charts : layout.places].reshape(-1, 3, 3)
     chosen = charts if frames is None else charts[frames]
-    if not len(chosen):
-        return np.zeros((0, 4))
-    from scipy.spatial.transform import Rotation
-
-    return np.ascontiguousarray(Rotation.from_matrix(chosen).as_quat(scalar_first=True))
+    return np.array([quaternion_of(chart) for chart in chosen]).reshape(-1, 4)
 
 
 def turn_between(a: Array, b: Array) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.columns import Columns, columns_of
 from netsim.equations.kernels.kernel import Kernel, derivative_kernel
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
@@ -103,7 +104,7 @@ def slots(machine: Machine, variables: Array, orders: Array) -> Array:
     return found
 
 
-def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Any, Array, Array]:
+def stage_matrix(stages: Stages, g: Array, k: int) -> tuple[Columns, Array, Array]:
     """The matrix of stage k at what g holds, with its equations and variables."""
     o = stages.offsets
     equations, variables = stage_equations(o, k), stage_variables(o, k)
@@ -144,11 +145,9 @@ def stage_jacobian(
     rows: Sequence[StartRow],
     freed: Sequence[int],
     g: Array,
-) -> Any:
+) -> Columns:
     """Derivatives of a stage's equations, then rows, by its variables, then freed rates; `values` are the partials at
     g."""
-    from scipy.sparse import csc_matrix
-
     o = stages.offsets
     at, of, triples = stage_triples(stages, k, equations, variables, freed)
     i, j, v = [at], [of], [values[triples]]
@@ -160,7 +159,7 @@ def stage_jacobian(
         i = [*i, np.full(known.sum(), len(equations) + r)]
         j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
     shape = (len(equations) + len(rows), len(variables) + len(freed))
-    return csc_matrix((np.concatenate(v), (np.concatenate(i), np.concatenate(j))), shape=shape)
+    return columns_of(np.concatenate(v), np.concatenate(i), np.concatenate(j), shape)
 
 
 def stage_triples(

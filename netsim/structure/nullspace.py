@@ -4,9 +4,8 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import Columns, diagonal_of, splu
 from netsim.core.linear.graphs import connected, members
 
 Array = np.ndarray
@@ -15,7 +14,7 @@ NULL = 1e-11
 SUPPORT = 1e-6
 
 
-def null_basis(matrix: Any) -> tuple[Array, Array]:
+def null_basis(matrix: Columns) -> tuple[Array, Array]:
     """(N, scale): columns of N span the x with A diag(scale) x = 0, in reduced echelon form; N has no columns for a
     regular A.
 
@@ -38,24 +37,23 @@ def null_basis(matrix: Any) -> tuple[Array, Array]:
     return np.zeros((0, 0)), scale
 
 
-def _shifted(balanced: Any, rng: np.random.Generator) -> Any:
+def _shifted(balanced: Columns, rng: np.random.Generator) -> Any:
     """The factor of A + SHIFT*D; anew with a larger shift where rounding makes a pivot exactly zero."""
     n = balanced.shape[0]
     for larger in (1.0, 10.0, 100.0):
         with suppress(RuntimeError):
-            return splu(sp.csc_matrix(balanced + larger * SHIFT * sp.diags(rng.uniform(0.5, 2, n))))
+            return splu(balanced + diagonal_of(larger * SHIFT * rng.uniform(0.5, 2, n)))
     raise RuntimeError("no shift makes the matrix regular")
 
 
-def equilibrated(matrix: Any, rounds: int = 6) -> tuple[Any, Array, Array]:
+def equilibrated(matrix: Columns, rounds: int = 6) -> tuple[Columns, Array, Array]:
     """(R A C, r, c) with rows and columns scaled towards largest entries of one (Ruiz 2001)."""
     row_scale, scale = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
     for _ in range(rounds):
-        size = abs(matrix)
-        rows, columns = (_roots(size.max(axis=axis).toarray().ravel()) for axis in (1, 0))
-        matrix = sp.diags(rows) @ matrix @ sp.diags(columns)
+        rows, columns = _roots(matrix.largest(1)), _roots(matrix.largest(0))
+        matrix = matrix.scaled(rows, columns)
         row_scale, scale = row_scale * rows, scale * columns
-    return sp.csc_matrix(matrix), row_scale, scale
+    return matrix, row_scale, scale
 
 
 def _roots(largest: Array) -> Array:

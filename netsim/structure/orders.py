@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netsim.core.linear.graphs import strongly_connected
+from netsim.core.linear.matching import largest_matching, least_matching
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.parameters import parameters_of
@@ -198,24 +199,15 @@ def _known_transversal(*pattern: bytes) -> Array:
 
 
 def _transversal(i: Array, j: Array, sigma: Array, rows: int, columns: int, names: Array, variables: Array) -> Array:
-    from scipy.sparse import csr_matrix
-
-    from netsim.core.linear.matching import full_matching, largest_matching
-
-    pattern = csr_matrix((np.ones(len(i)), (i, j)), shape=(rows, columns))
-    largest = largest_matching(pattern)
+    order = np.lexsort((j, i))
+    start = np.append(0, np.cumsum(np.bincount(i, minlength=rows)))
+    largest = largest_matching(rows, columns, start, j[order])
     if rows != columns or np.any(largest < 0):
         unmatched = np.setdiff1d(np.arange(columns), largest)
         raise StructurallySingular(names[largest < 0], variables[unmatched])
     place = np.empty(rows, np.int64)
-    place[largest] = np.arange(
-        rows
-    )  # a matching on the diagonal: SciPy's own search for one, which may take for ever, then succeeds at once
-    weights = csr_matrix((sigma + 1.0, (i, place[j])), shape=(rows, columns))
-    matched, partners = full_matching(weights, maximize=True)
-    match = np.empty(rows, np.int64)
-    match[matched] = largest[partners]
-    return match
+    place[largest] = np.arange(rows)
+    return largest[least_matching(rows, i, place[j], -1.0 - sigma)]
 
 
 def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> tuple[Array, Array]:

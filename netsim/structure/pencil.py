@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from netsim.core.linear.columns import Columns, columns_of
 from netsim.equations.batches import Batch, FormKernels
 from netsim.equations.forms.facts import tuples
 from netsim.equations.forms.form import Form, step_residuals
@@ -171,7 +171,7 @@ def _values(form: Linearisation, arguments: Array) -> Array:
 # -------------------------------------------------------------------------------------------- the matrices
 
 
-def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = None) -> tuple[Any, Any]:
+def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = None) -> tuple[Columns, Columns]:
     """(A, B): derivatives of all rows by the unknowns (n, n) and by the functions of time (n, prescribed inputs), d/dt
     replaced by s.
 
@@ -211,9 +211,8 @@ def _moderate(values: Array, rates: Array) -> Array:
     return values
 
 
-def _assembled(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Any:
-    if not parts:
-        return sp.csc_matrix(shape)
-    rows, columns, values = (np.concatenate(p) for p in zip(*parts))
+def _assembled(parts: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Columns:
+    nothing = np.zeros(0, np.int64)
+    rows, columns, values = (np.concatenate(p) for p in zip((nothing, nothing, np.zeros(0)), *parts))
     kept = (rows >= 0) & (columns >= 0)
-    return sp.csc_matrix((values[kept], (rows[kept], columns[kept])), shape=shape)
+    return columns_of(values[kept], rows[kept], columns[kept], shape)

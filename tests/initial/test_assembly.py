@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_matrix, eye_array
 
 import four_bar
 import netsim
 from netsim.core.linear import factors as linear
+from netsim.core.linear.columns import columns_of, diagonal_of
 from netsim.initial.consistent import newton
 from netsim.initial.initial import consistent_start
 from netsim.simulate.setup.beginning import begun
@@ -218,11 +218,11 @@ def test_singular_starts_cost_no_diagnosis(monkeypatch):
         raise AssertionError("null spaces were computed")
 
     monkeypatch.setattr(linear, "null_spaces", refused)
-    matrix = csc_matrix(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]))
+    matrix = columns_of(np.array([1.0, 1.0, 1.0, 1.0, 2.0]), np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 2]), (3, 3))
     pivots = newton.Pivots()
     with pytest.raises(linear.SingularMatrix):
         pivots.of(matrix)
-    step = newton.least_change(matrix, np.array([2.0, 2.0, 6.0]), lambda: eye_array(3, format="csc"), True, np.zeros(0), pivots)
+    step = newton.least_change(matrix, np.array([2.0, 2.0, 6.0]), lambda: diagonal_of(np.ones(3)), True, np.zeros(0), pivots)
     assert step == pytest.approx([1.0, 1.0, 3.0], abs=1e-9)
 
 

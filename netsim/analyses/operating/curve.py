@@ -68,7 +68,11 @@ class Curve:
         residual, matrix = self.rest.evaluate(self.g)
         h = 1e-5 * self.sizes[-1]
         by_value = (self.residual(self.value + h) - self.residual(self.value - h)) / (2 * h)
-        return residual, csc_array(matrix) @ diags_array(self.sizes[:-1], format="csc"), by_value * self.sizes[-1]
+        return (
+            residual,
+            csc_array(matrix.sparse) @ diags_array(self.sizes[:-1], format="csc"),
+            by_value * self.sizes[-1],
+        )
 
     def solved(self, row: Array, miss: float = 1.0, tangent: bool = False) -> Array | None:
         """The step of [F' F_l; row] x = [-F or 0; miss], in sizes; None where it does not exist."""

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_matrix, diags_array
 
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import Columns, splu
 
 Array = np.ndarray
 _TINY = 1e-300
@@ -32,12 +31,12 @@ class Equilibrated:
         return float(np.abs(self.factors.U.diagonal()).min(initial=1.0))
 
 
-def equilibrated(matrix: Any) -> Equilibrated | None:
-    """The factors of a square sparse matrix; None where it is singular."""
-    rows = 1.0 / np.maximum(abs(matrix).max(axis=1).toarray().ravel(), _TINY)
-    scaled = csc_matrix(diags_array(rows) @ matrix)
-    columns = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), _TINY)
+def equilibrated(matrix: Columns) -> Equilibrated | None:
+    """The factors of a square matrix; None where it is singular."""
+    rows = 1.0 / np.maximum(matrix.largest(1), _TINY)
+    scaled = matrix.scaled(rows, np.ones(matrix.shape[1]))
+    columns = 1.0 / np.maximum(scaled.largest(0), _TINY)
     try:
-        return Equilibrated(rows, columns, splu(csc_matrix(scaled @ diags_array(columns))))
+        return Equilibrated(rows, columns, splu(scaled.scaled(np.ones(matrix.shape[0]), columns)))
     except RuntimeError:
         return None

@@ -11,13 +11,14 @@ the factor, so each thread needs its own factor.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from netsim.core.compiled.function import compiled
+from netsim.core.linear.columns import Columns, columns_of
 from netsim.core.linear.matching import structural_deficiency
 from netsim.core.linear.nesting import nested_order
 from netsim.core.linear.patterns import factor_patterns
@@ -101,8 +102,7 @@ def analyse(
     _require_finite(start, row, entries)
     if n == 0:
         return _lay_out(start, row, (np.empty(0), np.empty(0)), (np.empty(0, np.int32), np.empty(0, np.int32)))
-    matrix = sparse.csc_matrix((entries.copy(), row.copy(), start.copy()), shape=(n, n))
-    matrix.sum_duplicates()
+    matrix = columns_of(entries, row, np.repeat(np.arange(n), np.diff(start)), (n, n))
     attempts = [_attempt(matrix, start, row, entries, equilibrate(matrix), explain, parts)]
     if isinstance(attempts[0], _Found) and attempts[0].condition < _GOOD_CONDITION:
         return attempts[0].factor
@@ -125,7 +125,7 @@ class _Found(NamedTuple):
 
     factor: Factor
     condition: float
-    scaled: sparse.csc_matrix
+    scaled: Columns
     scales: tuple[Floats, Floats]
 
 
@@ -134,14 +134,14 @@ def analyse_definite(n: int, indptr: ArrayLike, indices: ArrayLike, values: Arra
     all values."""
     start, row = np.asarray(indptr, np.int32), np.asarray(indices, np.int32)
     entries = np.ascontiguousarray(values, np.float64)
-    order = symmetric_order(sparse.csc_matrix((np.ones(len(row)), row, start), shape=(n, n)))
+    order = symmetric_order(Columns((n, n), start, row, np.ones(len(row))))
     factor = _lay_out(start, row, (np.ones(n), np.ones(n)), (order, order))
     refactor(factor, entries)
     return factor
 
 
 def _attempt(
-    matrix: sparse.csc_matrix,
+    matrix: Columns,
     start: Ints,
     row: Ints,
     entries: Floats,
@@ -152,11 +152,11 @@ def _attempt(
     """The factor with the given scales, or the finding that the elimination breaks down."""
     n = matrix.shape[0]
     unexplained = SingularMatrix(np.zeros((n, 0)), np.zeros((n, 0)), 0)
-    scale = scales[0][matrix.indices] * np.repeat(scales[1], np.diff(matrix.indptr))
-    scaled = sparse.csc_matrix((matrix.data * scale, matrix.indices, matrix.indptr), shape=(n, n))
+    scale = scales[0][matrix.indices] * scales[1][matrix.columns]
+    scaled = replace(matrix, data=matrix.data * scale)
     if not np.isfinite(scaled.data).all():
         return unexplained
-    if len(parts) and (nested := nested_order(scaled, parts)):
+    if len(parts) and (nested := nested_order(scaled.sparse, parts)):
         factor = _lay_out(start, row, scales, nested)
         if (
             refactor(factor, entries) > _NESTED_QUALITY
@@ -194,11 +194,12 @@ def _regular(found: _Found) -> bool:
         if not np.isfinite(block).all():
             return False
         block = np.ascontiguousarray(np.linalg.qr(block.T)[0].T)
-    permuted = found.scaled[factor.row_order][:, factor.column_order]
-    return bool(np.linalg.svd(permuted @ block.T, compute_uv=False).min() > null_size(found.scaled))
+    scaled = found.scaled.sparse
+    permuted = scaled[factor.row_order][:, factor.column_order]
+    return bool(np.linalg.svd(permuted @ block.T, compute_uv=False).min() > null_size(scaled))
 
 
-def _broken_down(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats]) -> SingularMatrix:
+def _broken_down(scaled: Columns, scales: tuple[Floats, Floats]) -> SingularMatrix:
     """The finding after a zero pivot: growth in the elimination may blur the rank, so the tolerance widens until it
     shows."""
     tolerance = RANK_TOLERANCE
@@ -207,9 +208,9 @@ def _broken_down(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats]) -> Si
     return singular
 
 
-def _singular(scaled: sparse.csc_matrix, scales: tuple[Floats, Floats], tolerance: float) -> SingularMatrix | None:
+def _singular(scaled: Columns, scales: tuple[Floats, Floats], tolerance: float) -> SingularMatrix | None:
     """The finding in terms of A: S z = 0 means A (C z) = 0, and S^T w = 0 means A^T (R w) = 0."""
-    null_columns, null_rows = null_spaces(scaled, tolerance)
+    null_columns, null_rows = null_spaces(scaled.sparse, tolerance)
     if (
         not null_columns.shape[1] or not null_rows.shape[1]
     ):  # a true deficiency has both; one alone is a bad condition at the border

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.columns import Columns, columns_of, diagonal_of, splu
+
 Array = np.ndarray
 GOOD_PIVOTS = 1e-6
 
@@ -35,7 +37,7 @@ class Pivots:
 
 
 def least_change(
-    jacobian: Any, r: Array, metric: Callable[[], Any], square: bool, soft: Array, pivots: Pivots
+    jacobian: Columns, r: Array, metric: Callable[[], Columns], square: bool, soft: Array, pivots: Pivots
 ) -> Array:
     """The step J dz = r of least |dz|_W, W = metric(); for a regular square J simply its solution."""
     from netsim.core.linear.factors import SingularMatrix, solve
@@ -48,27 +50,24 @@ def least_change(
     return _saddle_point(jacobian, r, metric, soft)
 
 
-def _saddle_point(jacobian: Any, r: Array, metric: Callable[[], Any], soft: Array) -> Array:
+def _saddle_point(jacobian: Columns, r: Array, metric: Callable[[], Columns], soft: Array) -> Array:
     """[W J'; J -eps] with rows of J scaled to 1; the small corner lets dependent (but consistent) rows pass, a larger
     one is a soft row's square."""
-    from scipy.sparse import block_array, diags_array
-
-    from netsim.core.linear.extensions import splu
-
     m, n = jacobian.shape
     if not (r.any() and np.all(np.isfinite(r)) and np.all(np.isfinite(jacobian.data))):
         return np.zeros(n)
-    largest = abs(jacobian).max(axis=1).toarray().ravel()
+    largest = jacobian.largest(1)
     scale = 1.0 / np.where(largest > 1e-300, largest, 1.0)  # a row of zeros says nothing, however small its residual
-    j = (diags_array(scale) @ jacobian).tocsc()
-    own = metric()
-    w = own * (1.0 / max(float(abs(own).max()), 1e-300)) + diags_array(np.full(n, 1e-13))
+    j, own, ones = jacobian.scaled(scale, np.ones(n)), metric(), np.ones(n)
+    w = own.scaled(ones, ones / max(float(np.abs(own.data).max(initial=0.0)), 1e-300)) + diagonal_of(1e-13 * ones)
     yielding = 1e-6 * (scale * soft) ** 2 if len(soft) else np.zeros(m)
-    corner = diags_array(-np.maximum(1e-13, yielding))
-    matrix = block_array([[w, j.T], [j, corner]], format="csc")
+    transposed, corner = j.T, diagonal_of(-np.maximum(1e-13, yielding))
+    parts = [(w, 0, 0), (transposed, 0, n), (j, n, 0), (corner, n, n)]
+    rows, columns = (np.concatenate(places) for places in zip(*((p.indices + i, p.columns + k) for p, i, k in parts)))
+    matrix = columns_of(np.concatenate([part.data for part, *_ in parts]), rows, columns, (n + m, n + m))
     lu, rhs = splu(matrix), np.concatenate([np.zeros(n), scale * r])
     z = lu.solve(rhs)
     for _ in range(3):  # refinement against the system without the corner that regularises
-        rest = rhs - np.concatenate([w @ z[:n] + j.T @ z[n:], j @ z[:n] - yielding * z[n:]])
+        rest = rhs - np.concatenate([w @ z[:n] + transposed @ z[n:], j @ z[:n] - yielding * z[n:]])
         z = z + lu.solve(rest)
     return z[:n] if np.all(np.isfinite(z)) else np.zeros(n)

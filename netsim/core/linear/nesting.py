@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import splu
 from netsim.core.linear.symbolic import Ints, null_spaces, pivot_order
 
 Places = NDArray[Any]
@@ -25,9 +24,9 @@ ROUNDS = 8
 RANK = 1e-10
 
 
-def nested_order(scaled: sparse.csc_matrix, parts: Sequence[Places]) -> tuple[Ints, Ints] | None:
-    """Rows and columns of the pivots, the unknowns and equations of each part before those of the next and of the rest;
-    None where a pivot is zero.
+def nested_order(scaled: Any, parts: Sequence[Places]) -> tuple[Ints, Ints] | None:
+    """Rows and columns of the pivots of a matrix of SciPy, the unknowns and equations of each part before those of the
+    next and of the rest; None where a pivot is zero.
 
     What cannot be eliminated inside (a part whose own block is singular) stays with the rest."""
     left, matrix = (np.arange(scaled.shape[0]),) * 2, scaled
@@ -50,7 +49,7 @@ def nested_order(scaled: sparse.csc_matrix, parts: Sequence[Places]) -> tuple[In
     return np.concatenate(rows).astype(np.int32), np.concatenate(columns).astype(np.int32)
 
 
-def _inside(matrix: sparse.csc_matrix, rows: Places, columns: Places) -> tuple[Places, Places] | None:
+def _inside(matrix: Any, rows: Places, columns: Places) -> tuple[Places, Places] | None:
     """Rows and columns of a part's pivots in their order, without what its block leaves undetermined."""
     for _ in range(ROUNDS):
         if not len(rows):
@@ -66,10 +65,10 @@ def _inside(matrix: sparse.csc_matrix, rows: Places, columns: Places) -> tuple[P
     return None
 
 
-def _complement(
-    matrix: sparse.csc_matrix, inside: tuple[Places, Places], stay: tuple[Places, Places]
-) -> sparse.csc_matrix:
+def _complement(matrix: Any, inside: tuple[Places, Places], stay: tuple[Places, Places]) -> Any:
     """What is left of a matrix behind the elimination of a block."""
+    from scipy import sparse
+
     ahead = matrix[inside[0]].tocsc()
     block, outward = ahead[:, inside[1]].tocsc(), ahead[:, stay[1]].tocsc()
     below = matrix[stay[0]].tocsc()

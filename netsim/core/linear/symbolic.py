@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from netsim.core.compiled.function import compiled, inlined
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import Columns, columns_of, diagonal_of, splu
 from netsim.core.linear.matching import heaviest_matching, structural_deficiency
 
 Floats = NDArray[np.float64]
@@ -71,7 +70,7 @@ class SingularMatrix(Exception):
         return self.null_rows[:, 0]
 
 
-def equilibrate(matrix: sparse.csc_matrix, fitted: bool = False) -> tuple[Floats, Floats]:
+def equilibrate(matrix: Any, fitted: bool = False) -> tuple[Floats, Floats]:
     """Row and column scales r, c (powers of two) such that every row and column of r_i a_ij c_j has Euclidean norm
     about 1.
 
@@ -133,7 +132,7 @@ def _fit(place, other, size, exponents, others, total, count):
         exponents[i] = -total[i] / max(count[i], 1.0)
 
 
-def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
+def pivot_order(scaled: Any) -> tuple[Ints, Ints] | None:
     """Rows and columns of the pivots in the order of elimination, of the ordering with the smallest fill; None where a
     pivot is zero.
 
@@ -148,7 +147,7 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
         return None
     for options, rows in _orderings(scaled):
         try:
-            candidate = splu(scaled if rows is None else scaled[rows], relax=1, **options)
+            candidate = splu(scaled if rows is None else _with_rows(scaled, rows), relax=1, **options)
         except (
             RuntimeError
         ):  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
@@ -159,16 +158,21 @@ def pivot_order(scaled: sparse.csc_matrix) -> tuple[Ints, Ints] | None:
     return best
 
 
-def symmetric_order(pattern: sparse.csc_matrix) -> Ints:
+def _with_rows(matrix: Any, rows: Ints) -> Columns:
+    """The matrix with its rows in another order."""
+    columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    return columns_of(matrix.data, _inverse(rows)[matrix.indices], columns, matrix.shape)
+
+
+def symmetric_order(pattern: Columns) -> Ints:
     """Pivots of least degree on the diagonal of a symmetric pattern."""
     n = pattern.shape[0]
     if not n:
         return np.zeros(0, np.int32)
-    dominant = pattern + sparse.diags(np.full(n, 2.0 * n), format="csc")
-    return _inverse(splu(dominant, **_SYMMETRIC_MINIMUM_DEGREE).perm_c)
+    return _inverse(splu(pattern + diagonal_of(np.full(n, 2.0 * n)), **_SYMMETRIC_MINIMUM_DEGREE).perm_c)
 
 
-def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints | None]]:
+def _orderings(scaled: Any) -> Iterator[tuple[dict[str, Any], Ints | None]]:
     """What to try, each with the rows in another order where it wants them so: columns of least degree, and what may
     beat them.
 
@@ -184,11 +188,9 @@ def _orderings(scaled: sparse.csc_matrix) -> Iterator[tuple[dict[str, Any], Ints
         yield _SYMMETRIC_MINIMUM_DEGREE, None
         return
     degrees = np.bincount(scaled.indices, minlength=n).astype(float)
-    if degrees @ degrees < _SPARSE_PRODUCT * scaled.nnz:
+    if degrees @ degrees < _SPARSE_PRODUCT * len(scaled.data):
         yield _PRODUCT_MINIMUM_DEGREE, None
-    rows = heaviest_matching(scaled)
-    if rows is not None:
-        yield _MATCHED_MINIMUM_DEGREE, rows
+    yield _MATCHED_MINIMUM_DEGREE, heaviest_matching(scaled)
 
 
 def _inverse(permutation: NDArray[Any]) -> Ints:
@@ -275,15 +277,17 @@ def _room(rows, needed):
     return larger
 
 
-def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) -> tuple[Floats, Floats]:
-    """Bases (n, deficiency) of the right and left null space of an equilibrated matrix S, each vector with largest
-    entry 1.
+def null_spaces(scaled: Any, tolerance: float = RANK_TOLERANCE) -> tuple[Floats, Floats]:
+    """Bases (n, deficiency) of the right and left null space of an equilibrated matrix S of SciPy, each vector with
+    largest entry 1.
 
     Inverse iteration with the regularised matrix [[d I, S], [S^T, -d I]], d above the rounding of S: it is never
     singular, as its eigenvalues are +-sqrt(s^2 + d^2) for the singular values s of S, so both null spaces grow by s/d
     in each step. A block of vectors is iterated and doubled until it holds more than the null space; `tolerance` is
     relative to the norm of S.
     """
+    from scipy import sparse
+
     n, zero = scaled.shape[0], null_size(scaled, tolerance)
     shift = max(1e-8, zero)
     identity = shift * sparse.identity(n)
@@ -299,7 +303,7 @@ def null_spaces(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) ->
         width = min(2 * width, n)
 
 
-def null_size(scaled: sparse.csc_matrix, tolerance: float = RANK_TOLERANCE) -> float:
+def null_size(scaled: Any, tolerance: float = RANK_TOLERANCE) -> float:
     """What a singular value of an equilibrated matrix must exceed to count."""
     magnitude = abs(scaled)
     return tolerance * max(1.0, float(np.sqrt(magnitude.sum(0).max() * magnitude.sum(1).max())))

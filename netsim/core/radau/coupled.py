@@ -13,14 +13,12 @@ did before, continued smoothly, is a solution beyond it. Costs some milliseconds
 Source of the stage equations: Hairer, Wanner, Solving Ordinary Differential Equations II, 1996, sec. IV.8.
 """
 
-from typing import Any
-
 import numpy as np
-from scipy.sparse import block_array, csc_array
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import Trial
+from netsim.core.linear.columns import Columns, columns_of
 from netsim.core.linear.equilibrated import equilibrated
 from netsim.core.newton import CONVERGED, ROUNDED, at_round_off, set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, A, V, X, Y
@@ -112,7 +110,7 @@ def _iterated(
 
 
 def _is_rounding(
-    problem: Struct, method: Struct, trial: Trial, matrix: Any, residuals: Array, h: float, tolerance: float
+    problem: Struct, method: Struct, trial: Trial, matrix: Columns, residuals: Array, h: float, tolerance: float
 ) -> bool:
     """Whether corrections that do not shrink follow from the rounding of the residuals' terms: those for the rest of
     the residuals are within the tolerance.
@@ -149,7 +147,7 @@ def _size(trial: Trial, nk: int, change: Array, rate: float) -> float:
 
 def _linearised(
     problem: Struct, method: Struct, trial: Trial, z: Array, h: float, instants: list[float]
-) -> tuple[Any, Array] | None:
+) -> tuple[Columns, Array] | None:
     """Matrix (3 n, 3 n) and residuals (3, n) of the stages; None where they are not finite or a table ends."""
     nk, ny, nq, nnz, entries = (problem.sizes[k] for k in (NK, NY, NQ, NNZ, ENTRIES))
     n, x, differentiated, history = nk + ny, problem.sizes[X], problem.sizes[DIFFERENTIATED], problem.sizes[HISTORY]
@@ -169,7 +167,7 @@ def _linearised(
         run_table(method.differentiated, g, out)
         q[i] = out[differentiated : differentiated + nq]
     rate = w @ (q - start[3 * nk + ny : 3 * nk + ny + nq]) / h
-    blocks: list[list[Any]] = []
+    parts: list[Array] = []
     for i in range(3):
         if not to_stage(i):
             return None
@@ -185,13 +183,14 @@ def _linearised(
             run_table(problem.jacobian, g, out)
             powers[k] = out[entries : entries + nnz]
         linear, square = 0.5 * (powers[1] - powers[2]), 0.5 * (powers[1] + powers[2]) - powers[0]
-        parts = [(i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square for j in range(3)]
-        blocks.append([csc_array((each, problem.indices, problem.indptr), shape=(n, n)) for each in parts])
-    matrix = csc_array(block_array(blocks))
+        parts += [(i == j) * powers[0] + w[i, j] * linear + (w @ w)[i, j] * square for j in range(3)]
+    columns, block = np.repeat(np.arange(n), np.diff(problem.indptr)), np.arange(9)[:, None]
+    places = (problem.indices + block // 3 * n).ravel(), (columns + block % 3 * n).ravel()
+    matrix = columns_of(np.concatenate(parts), *places, (3 * n, 3 * n))
     return (matrix, residuals) if np.all(np.isfinite(matrix.data)) and np.all(np.isfinite(residuals)) else None
 
 
-def _solved(matrix: Any, residuals: Array) -> Array | None:
+def _solved(matrix: Columns, residuals: Array) -> Array | None:
     """matrix^-1 residuals by stages; None where it is singular."""
     found = equilibrated(matrix)
     return None if found is None else found.solve(residuals.ravel()).reshape(residuals.shape)

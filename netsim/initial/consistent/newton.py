@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.columns import Columns, columns_of, diagonal_of
 from netsim.core.linear.least_change import Pivots, least_change
 from netsim.equations.messages import unmet
 from netsim.equations.starts.rows import StartRow
@@ -95,7 +96,7 @@ class StageUnknowns:
     def residuals(self, g: Array) -> Array:
         return stage_residuals(self.stages, g, self.k, self.equations, self.rows)
 
-    def derivatives(self, g: Array) -> tuple[Array, Any]:
+    def derivatives(self, g: Array) -> tuple[Array, Columns]:
         """Every partial derivative of the machine at g, and those of the stage by its unknowns as a matrix."""
         values = partials_in(self.stages, g)
         return values, stage_jacobian(
@@ -183,7 +184,7 @@ def _spoken_of(o: Offsets, k: int, rows: Sequence[StartRow]) -> Array:
     return spoken[~np.isin(spoken, o.match)]
 
 
-def _row_scale(jacobian: Any, size: Array) -> Array:
+def _row_scale(jacobian: Columns, size: Array) -> Array:
     """What makes residuals comparable: 1 over the change of each when every unknown moves by its typical size
     1/size."""
     change = abs(jacobian) @ (1.0 / np.maximum(size, 1e-300))
@@ -200,31 +201,26 @@ def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
     return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
 
 
-def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Any:
+def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Columns:
     """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
     not pull what they belong to."""
-    from scipy.sparse import csc_matrix, diags_array
-
     if not mass_metric:
-        return diags_array(size**2, format="csc")
+        return diagonal_of(size**2)
     s, nk = stages.signature, stages.machine.system.layout.nk
-    diagonal = diags_array(size**2 * np.where((variables >= nk) & (orders > 0), 1e-10, 1.0), format="csc")
+    diagonal = size**2 * np.where((variables >= nk) & (orders > 0), 1e-10, 1.0)
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
     at = masses(stages, column_of)
     shape = (len(size), len(size))
-    mass = csc_matrix((values[at], (column_of[s.equation[at]], column_of[s.variable[at]])), shape=shape)
+    mass = columns_of(values[at], column_of[s.equation[at]], column_of[s.variable[at]], shape)
     largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
-    massless = diags_array(
-        (mass.diagonal() == 0.0).astype(float), format="csc"
-    )  # what has mass is weighed by it alone: impulses keep momentum
+    # what has mass is weighed by it alone: impulses keep momentum
+    massless = diagonal_of(np.where(mass.diagonal() == 0.0, diagonal, 0.0) * (1e-9 * largest))
     pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
-    held = csc_matrix(
-        (largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]], (ends[0], ends[1])), shape=shape
-    )
-    return mass + held + massless @ diagonal * (1e-9 * largest)
+    held = largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]]
+    return mass + columns_of(held, ends[0], ends[1], shape) + massless
 
 
 def _violated(stage: StageUnknowns, g: Array, r: Array) -> Array:

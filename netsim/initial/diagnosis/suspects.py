@@ -79,8 +79,8 @@ def refuse_infinite(machine: Machine, g: Array, residual: Array, entries: Array)
 def without_derivative(matrix: Any) -> Array:
     """Unknowns with respect to which an equation has no finite derivative, as of sqrt(u) and 1/u at 0: Newton's method
     begins a nominal size beside them."""
-    entries, found = matrix.tocoo(), np.zeros(matrix.shape[1], bool)
-    found[entries.col[~np.isfinite(entries.data)]] = True
+    found = np.zeros(matrix.shape[1], bool)
+    found[np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))[~np.isfinite(matrix.data)]] = True
     return found
 
 

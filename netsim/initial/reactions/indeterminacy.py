@@ -14,11 +14,10 @@ set of values of the discretes on which derivatives depend; in all other modes t
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_matrix, diags_array
 
+from netsim.core.linear.columns import Columns
 from netsim.core.linear.factors import SingularMatrix, analyse, condition_estimate
 from netsim.core.linear.symbolic import RANK_TOLERANCE, equilibrate, null_spaces, pivots
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_for, indeterminacy_of
@@ -150,7 +149,7 @@ def _combinations(machine: Machine, structure: Structure, g: Array) -> dict[tupl
     }
 
 
-def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
+def _null_spaces(matrix: Columns, tolerance: float) -> tuple[Array, Array]:
     """Right and left null vectors of A, those of the scaled matrix to a tolerance; none where it is well
     conditioned."""
     try:
@@ -160,18 +159,17 @@ def _null_spaces(matrix: Any, tolerance: float) -> tuple[Array, Array]:
     except SingularMatrix:
         pass
     row_scale, column_scale = equilibrate(matrix)
-    scaled = (diags_array(row_scale) @ matrix @ diags_array(column_scale)).tocsc()
-    right, left = null_spaces(csc_matrix(scaled), tolerance)
+    right, left = null_spaces(matrix.scaled(row_scale, column_scale).sparse, tolerance)
     return column_scale[:, None] * right, row_scale[:, None] * left
 
 
-def _senses(matrix: Any, equations: Array, variables: Array, layout: Layout, rows: Array, forces: Array) -> Array:
+def _senses(matrix: Columns, equations: Array, variables: Array, layout: Layout, rows: Array, forces: Array) -> Array:
     """-1 where a force that resists the motion its row speaks of enters the balances against the row's own sign: beside
     a prescribed motion the row then gives a force that resists it, so that what held begins to slide the right way.
     Rows may speak through a differentiated quantity (the speed of a hinge)."""
     balances, moving = _paired(equations, variables, 0, layout.nk)
     definitions, differentiated = _paired(equations, variables, layout.n, layout.n + layout.nq)
-    whole = matrix.tocsr()
+    whole = matrix.sparse.tocsr()
     speaks = (
         whole[rows][:, moving].toarray()
         - whole[rows][:, differentiated].toarray() @ whole[definitions][:, moving].toarray()

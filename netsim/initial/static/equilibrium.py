@@ -141,7 +141,7 @@ def growth(search: Search) -> tuple[float | None, Array | None]:
     # D of the search may know only how stiff things were where it began
     diagonal = np.diag(np.where(rest.carried, np.maximum(np.abs(matrix.diagonal()), search.diagonal), 0.0))
     shift = 3.0
-    shifted = csc_matrix(matrix + shift * diagonal)
+    shifted = csc_matrix(matrix.toarray() + shift * diagonal)
     if not np.all(np.isfinite(shifted.data)):
         return None, None
     rows, columns = equilibrate(shifted)
@@ -224,7 +224,7 @@ def _none_found(search: Search) -> SimulationError:
         hint += f"keep the expression defined; {tried}"
         return SimulationError(Problem("E441", f"{message}others balance", broken[0].span, hint=hint))
     matrix = search.rest.evaluate(search.g)[1]
-    scaled = np.abs(residual) / np.maximum(np.asarray(abs(matrix) @ search.rest.weight).ravel(), 1e-300)
+    scaled = np.abs(residual) / np.maximum(abs(matrix) @ search.rest.weight, 1e-300)
     scaled = np.where(np.isfinite(scaled), scaled, np.inf)
     worst = [int(i) for i in np.argsort(-scaled)[:2] if scaled[i] > 0.0]
     message = (

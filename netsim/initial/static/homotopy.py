@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.columns import Columns, diagonal_of
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor, solve
 from netsim.core.newton import PIVOT_QUALITY
 from netsim.initial.charts import recharted
@@ -62,13 +63,13 @@ class Search:
         self.g[self.rest.places] += step
         recharted(self.rest.machine.system, self.g)
 
-    def solve(self, matrix: Any, r: Array) -> Array | None:
+    def solve(self, matrix: Columns, r: Array) -> Array | None:
         """matrix^-1 r, or None where the matrix is singular or not finite."""
         if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(r)):
             return None
         if (
             self.factor is None
-            or len(self.factor.source) != matrix.nnz
+            or len(self.factor.source) != len(matrix.data)
             or refactor(self.factor, matrix.data) < PIVOT_QUALITY
         ):
             self.factor = None
@@ -93,13 +94,9 @@ class Deformed:
     def residual(self, search: Search) -> Array:
         return self._with(search, search.rest.residual(search.g))
 
-    def both(self, search: Search) -> tuple[Array, Any]:
-        from scipy.sparse import diags_array
-
+    def both(self, search: Search) -> tuple[Array, Columns]:
         r, matrix = search.rest.evaluate(search.g)
-        return self._with(search, r), (
-            matrix + diags_array(self._springs(search), format="csc")
-        ).tocsc() if self.strength else matrix
+        return self._with(search, r), matrix + diagonal_of(self._springs(search)) if self.strength else matrix
 
     def _springs(self, search: Search) -> Array:
         return self.strength * (
@@ -204,14 +201,12 @@ def limited_newton(search: Search, free: int = 1) -> bool:
     return False
 
 
-def _conducting(search: Search, matrix: Any, r: Array) -> Array | None:
+def _conducting(search: Search, matrix: Columns, r: Array) -> Array | None:
     """matrix^-1 r; where stages amplify that conduct nothing, with the least conductances at all nodes that make it
     regular."""
-    from scipy.sparse import diags_array
-
     unit, step = np.where(search.rest.carried, search.rest.unit, 0.0), search.solve(matrix, r)
     for decade in range(search.decade - 1, MOST_CONDUCTING) if step is None else ():
-        step = search.solve((matrix + diags_array(10.0**decade * unit, format="csc")).tocsc(), r)
+        step = search.solve(matrix + diagonal_of(10.0**decade * unit), r)
         if step is not None:
             search.decade = decade
             break

@@ -7,11 +7,11 @@ step brings one nearer.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from netsim.core.compiled.call import run_table
+from netsim.core.linear.columns import Columns
 from netsim.core.newton import set_coefficients
 from netsim.equations.machine import Machine
 from netsim.initial.static.homotopy import Search, limited_newton
@@ -27,12 +27,10 @@ class Within(Rest):
 
     alpha: float = 0.0
 
-    def evaluate(self, g: Array) -> tuple[Array, Any]:
-        from scipy.sparse import csc_matrix
-
+    def evaluate(self, g: Array) -> tuple[Array, Columns]:
         pattern = self.machine.system.pattern
         residual, entries = step_matrix(self.machine, g, 1.0, 0.0, self.alpha)
-        return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
+        return residual, Columns((self.n, self.n), pattern.indptr, pattern.indices, entries)
 
     def settled(self, g: Array, residual: Array) -> bool:
         return False

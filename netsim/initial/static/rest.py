@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.compiled.call import run_table
+from netsim.core.linear.columns import Columns
 from netsim.core.newton import at_round_off, set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine
@@ -63,10 +64,8 @@ class Rest:
         """The column of every entry of the pattern."""
         return np.repeat(np.arange(self.n), np.diff(self.machine.system.pattern.indptr))
 
-    def evaluate(self, g: Array) -> tuple[Array, Any]:
-        """Residuals and their matrix (CSC) at what g holds."""
-        from scipy.sparse import csc_matrix
-
+    def evaluate(self, g: Array) -> tuple[Array, Columns]:
+        """Residuals and their matrix at what g holds."""
         pattern = self.machine.system.pattern
         residual, entries = step_matrix(self.machine, g, 1.0, 0.0, 0.0)
         for rows, coefficients in ((self.by_differentiated, (0.0, 0.0, 1.0)), (self.by_velocity, (0.0, 1.0, 0.0))):
@@ -79,7 +78,7 @@ class Rest:
                 residual[rows] += moved[rows]
         if self.machine.element is not None:
             entries[self._rounding(entries)] = 0.0
-        return residual, csc_matrix((entries, pattern.indices, pattern.indptr), shape=(self.n, self.n))
+        return residual, Columns((self.n, self.n), pattern.indptr, pattern.indices, entries)
 
     def _rounding(self, entries: Array) -> Array:
         """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of

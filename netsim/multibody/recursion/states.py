@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netsim.core.rotation import quaternion_of
 from netsim.equations.machine import Machine
 from netsim.initial.charts import recharted
 from netsim.multibody.jointspace.spanning import is_planar
@@ -182,10 +183,8 @@ def fill(machine: Machine, t: Translation, q: Array, v: Array, g: Array) -> None
 def _set_frame(q: Array, row: Array, before: Array, rotation: Array, origin: Array) -> None:
     """The quaternion of a ball joint, or place and quaternion of a free body, from the joint's frame at rest and its
     own."""
-    from scipy.spatial.transform import Rotation
-
     at = int(row[model.JOINT_Q])
-    turn = Rotation.from_matrix(before[:, :3].T @ rotation).as_quat()
+    turn = np.roll(quaternion_of(before[:, :3].T @ rotation), -1)
     if row[model.KIND] == model.FREE:
         q[at : at + 3], q[at + 3 : at + 7] = before[:, :3].T @ (origin - before[:, 3]), turn
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from netsim.core.linear.columns import Columns, columns_of
 from netsim.core.newton import set_time
 from netsim.equations.forms.turns import TURN
 from netsim.equations.machine import Machine
@@ -38,7 +39,7 @@ class Relations:
     found: Signature
     equations: Array
     starts: tuple[StartRow, ...]
-    slopes: Any
+    slopes: Columns
 
     def missed(self, g: Array) -> Array:
         """By how much each is missed at g."""
@@ -49,9 +50,10 @@ class Relations:
     def turned(self, missed: Array, bodies: Array) -> Array:
         """The change of the angles that turns `bodies` by whole turns, and shafts as these then ask."""
         near = np.flatnonzero(np.abs(missed[: len(self.equations)]) <= HALF)
-        change = least(self.slopes, -missed)
+        slopes = self.slopes.sparse.tocsr()
+        change = least(slopes, -missed)
         change[bodies] = TURN * np.ceil(change[bodies] / TURN - 0.5 - TIE)
-        change[~bodies] = least(self.slopes[near][:, ~bodies], -(self.slopes[near][:, bodies] @ change[bodies]))
+        change[~bodies] = least(slopes[near][:, ~bodies], -(slopes[near][:, bodies] @ change[bodies]))
         return change
 
 
@@ -96,8 +98,6 @@ def plane_angles(machine: Machine) -> tuple[Array, Array]:
 
 def relations_of(machine: Machine, found: Signature, angles: Array, g: Array) -> Relations:
     """What reads angles alone, linearised at g."""
-    from scipy.sparse import csr_array
-
     column = np.full(found.size + 1, -1)
     column[angles] = np.arange(len(angles))
     alone = (column[found.variable] >= 0) & (found.order == 0)
@@ -116,5 +116,5 @@ def relations_of(machine: Machine, found: Signature, angles: Array, g: Array) ->
         columns.append(column[row.variables])
         values.append(row.linearise(machine, g)[1])
     shape = len(equations) + len(starts), len(angles)
-    slopes = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+    slopes = columns_of(np.concatenate(values), np.concatenate(rows), np.concatenate(columns), shape)
     return Relations(machine, found, equations, starts, slopes)

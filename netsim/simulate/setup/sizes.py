@@ -22,11 +22,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from netsim.core.compiled.call import run_table
 from netsim.core.contract import RTOL, Trial
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import Columns, splu
 from netsim.core.newton import set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX
 from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN
@@ -259,7 +258,7 @@ def _solver(machine: Machine, entries: Array) -> Solve | None:
     np.maximum.at(rows, pattern.indices, size)
     each = np.full(n, 1e-300)
     np.maximum.at(each, columns, size / rows[pattern.indices])
-    scaled = csc_array((entries / rows[pattern.indices] / each[columns], pattern.indices, pattern.indptr), shape=(n, n))
+    scaled = Columns((n, n), pattern.indptr, pattern.indices, entries / rows[pattern.indices] / each[columns])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import splu
 from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.bindings import Shape, smoothness
@@ -113,7 +112,7 @@ def _growth(point: Point, rates: tuple[float, float], columns: list[int]) -> Arr
     for s in rates:
         a, b = matrices(point, s)
         balanced, rows, scale = equilibrated(a)
-        wanted = sp.csc_matrix(b)[:, columns].toarray()
+        wanted = b.toarray()[:, columns]
         try:
             solved = splu(balanced).solve(rows[:, None] * wanted)
         except RuntimeError:

@@ -16,6 +16,7 @@ from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Setting
+from netsim.core.linear.columns import columns_of, diagonal_of
 from netsim.core.linear.least_change import Pivots, least_change
 
 Array = np.ndarray
@@ -103,7 +104,7 @@ def _together(point: Point, chosen: Array, h: Array, upward: bool = False) -> An
 
 def _solved(matrix: Any, residual: Array) -> Array:
     """The least change of the unknowns that makes the residuals vanish; forces may be indeterminate."""
-    from scipy.sparse import csc_array, eye_array
+    from scipy.sparse import coo_array, csc_array
     from scipy.sparse.linalg import splu
 
     if not residual.any():
@@ -112,9 +113,9 @@ def _solved(matrix: Any, residual: Array) -> Array:
     try:
         if square:
             return splu(csc_array(matrix)).solve(residual)
-        return least_change(
-            matrix, residual, lambda: eye_array(matrix.shape[1], format="csc"), False, np.zeros(0), Pivots()
-        )
+        whole, weights = coo_array(matrix), diagonal_of(np.ones(matrix.shape[1]))
+        columns = columns_of(whole.data, whole.row, whole.col, matrix.shape)
+        return least_change(columns, residual, lambda: weights, False, np.zeros(0), Pivots())
     except RuntimeError:  # singular at an instant: what is left cannot be weighed
         return np.zeros(matrix.shape[1])
 
