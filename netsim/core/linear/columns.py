@@ -86,13 +86,13 @@ class Columns:
 
     def diagonal(self) -> Floats:
         """(min(m, n),)"""
-        found, own = np.zeros(min(self.shape)), self.indices == self.columns
+        found, own = np.zeros(min(self.shape), self.data.dtype), self.indices == self.columns
         found[self.indices[own]] = self.data[own]
         return found
 
     def toarray(self) -> Floats:
         """(m, n)"""
-        found = np.zeros(self.shape)
+        found = np.zeros(self.shape, self.data.dtype)
         found[self.indices, self.columns] = self.data
         return found
 
@@ -142,7 +142,7 @@ def splu(
     options: dict[str, Any] | None = None,
 ) -> Any:
     """The LU factors of a square sparse matrix in compressed columns, of `Columns` or of SciPy, as
-    `scipy.sparse.linalg.splu` gives them. Raises RuntimeError for a singular one."""
+    `scipy.sparse.linalg.splu` gives them (L and U are `Columns`). Raises RuntimeError for a singular one."""
     factorise = getattr(extension(SUPERLU), "gstrf", None)
     ours = isinstance(matrix, Columns)
     if ours and factorise and matrix.shape[0] != matrix.shape[1]:
@@ -160,12 +160,11 @@ def splu(
     said = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": None, "Relax": relax}
     return factorise(
         matrix.shape[0], len(matrix.data), matrix.data, matrix.indices, matrix.indptr,
-        csc_construct_func=_sparse, ilu=False, options=said | (options or {}),
+        csc_construct_func=_triangle, ilu=False, options=said | (options or {}),
     )  # fmt: skip
 
 
-def _sparse(*arguments: Any, **named: Any) -> Any:
-    """The triangles of a factor, where somebody asks for them, as SciPy makes them."""
-    from scipy.sparse import csc_array
-
-    return csc_array(*arguments, **named)
+def _triangle(arrays: tuple[Floats, Numbers, Numbers], shape: tuple[int, int]) -> Columns:
+    """A factor's triangle, where somebody asks for it, from entries, rows and starts of columns."""
+    data, rows, starts = arrays
+    return Columns(shape, starts, rows[: starts[-1]], data[: starts[-1]])

@@ -9,9 +9,8 @@ beside the sizes. (Its matrix J W^-1 J' squares the condition of J: 10 uOhm besi
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csc_matrix, diags_array, hstack
 
-from netsim.core.linear.extensions import splu
+from netsim.core.linear.columns import columns_of, splu
 from netsim.core.linear.factors import Factor
 from netsim.equations.machine import Call, call_table
 from netsim.initial.consistent.calls import equations_of
@@ -138,10 +137,12 @@ def _independent(stage: _Stage, sized: Array) -> Array | None:
     order = np.argsort(np.bincount(stage.j, minlength=n), kind="stable")
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
-    scaled = csc_matrix((entries / largest[stage.i], (stage.i, rank[stage.j])), shape=(m, n))
-    size = np.maximum(abs(scaled).max(axis=0).toarray().ravel(), 1e-300)
+    scaled = columns_of(entries / largest[stage.i], stage.i, rank[stage.j], (m, n))
+    scaled = scaled.scaled(np.ones(m), 1.0 / np.maximum(scaled.largest(0), 1e-300))
     others = np.random.default_rng(0).uniform(0.5, 1.0, (m, m - n))
-    square = hstack([scaled @ diags_array(1.0 / size), csc_matrix(others)], format="csc")
+    i, j = np.indices(others.shape).reshape(2, -1)
+    values, rows = np.append(scaled.data, others), np.append(scaled.indices, i)
+    square = columns_of(values, rows, np.append(scaled.columns, n + j), (m, m))
     if not np.isfinite(square.data).all():
         return None
     try:
