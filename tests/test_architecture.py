@@ -27,7 +27,7 @@ ROOMS = {
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
     "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives "
-    "spice.elements.distributed.lines spice.elements.distributed.coupled "
+    "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
     "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.transistors "
     "spice.elements.semiconductors spice.elements.windings "
     "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.harmonics "

@@ -56,6 +56,9 @@ WORTH = {
     "iswitch": (0.5, "V1 b 0 1", "I1 0 c 2m", "Vm c 0 0", "W1 b a vm si", "R1 a 0 1", ".model si iswitch(ron=1 roff=1meg ion=1m ioff=0)"),
     "table": (7.5, "V1 c 0 1.5", "E1 a 0 TABLE {v(c)} = (1, 5) (2, 10)", "R1 a 0 1", "R2 c 0 1"),
     "transfer at rest": (4.0, "V1 c 0 2", "E1 a 0 LAPLACE {v(c)} = {2/(1 + s*1u)}", "R1 a 0 1", "R2 c 0 1"),
+    "a constant beside a wave, at rest": (2.0, "V1 a 0 DC 2 AC 1 SIN(0 1 1k)", "R1 a 0 1"),
+    "a parameter by a call without braces": (3.0, ".param k=max(1, 3)", "V1 a 0 {k}", "R1 a 0 1"),
+    "a current of a source that comes later": (-2.0, "E1 a 0 VALUE={1k*i(E2)}", "E2 b 0 VALUE={v(c)}", "R2 0 b 1k", "V1 c 0 2", "R1 a 0 1"),
     "library of another machine": (2.0, '.lib "C:\\models\\parts.lib"', "V1 b 0 4", "X1 b a 0 half", "R1 a 0 1g"),
 }  # fmt: skip
 
@@ -129,10 +132,10 @@ def test_devices_have_temperatures_of_their_own(tmp_path):
     assert (warm - cold) / 60 == pytest.approx(-1.75e-3, rel=0.15)
 
 
-def test_lines_with_losses_have_sixteen_pieces(tmp_path):
-    """At rest their resistance is that of the whole line; a front arrives after the delay of the line, weaker by exp(-R/(2 Z))
-    up to the half piece of resistance before it."""
-    line = ("O1 c 0 a 0 lo", ".model lo ltra(r=10 l=250n c=100p len=2)", "R1 a 0 50")
+def test_lines_with_losses_by_parameters_have_sixteen_pieces(tmp_path):
+    """Where a figure is an expression. At rest their resistance is that of the whole line; a front arrives after the delay of the
+    line, weaker by exp(-R/(2 Z)) up to the half piece of resistance before it."""
+    line = (".param k=10", "O1 c 0 a 0 lo", ".model lo ltra(r={k} l=250n c=100p len=2)", "R1 a 0 50")
     text = written(tmp_path, "V1 c 0 1", *line, ".op")
     assert "pieces = 16" in netsim.text.show.show(circuit_program(text))
     assert point(tmp_path, "a", "V1 c 0 1", *line) == pytest.approx(50 / 70, rel=1e-9)

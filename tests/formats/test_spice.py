@@ -142,6 +142,18 @@ def test_include_and_library_sections(tmp_path):
     assert last(tmp_path, "V1 b 0 4", "R1 b a 1k", '.include "load.inc"', ".lib parts.lib typical", ".tran 1 1")["a.v"] == pytest.approx(3.0)
 
 
+def test_a_section_of_a_library_loads_another_one(tmp_path):
+    """A section names one of its own file; one that names itself is told."""
+    library = tmp_path / "parts.lib"
+    library.write_text(
+        ".lib big\n.subckt pair a b\n.lib 'parts.lib' small\nX1 a m half\nX2 m b half\n.ends\n.endl\n.lib small\n.subckt half a b\nR1 a b 1k\n.ends\n.endl\n"
+    )
+    assert last(tmp_path, "V1 b 0 4", "X1 b a pair", "R1 a 0 2k", ".lib parts.lib big", ".tran 1 1")["a.v"] == pytest.approx(2.0)
+    library.write_text(".lib big\n.lib parts.lib big\n.endl\n")
+    with pytest.raises(netsim.InputError, match=r"'parts\.lib' includes itself"):
+        last(tmp_path, "V1 b 0 4", ".lib parts.lib big", ".tran 1 1")
+
+
 def test_initial_conditions(tmp_path):
     """`.ic` holds a node until the run begins; with `uic` capacitors and coils begin as told, and the rest from zero."""
     lines = ("V1 b 0 10", "R1 b a 1k", "C1 a 0 1u ic=4", "R2 a 0 1meg")

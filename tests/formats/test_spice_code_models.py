@@ -57,6 +57,23 @@ def test_a_delay(tmp_path):
     assert np.abs(found["o.v"].values - np.where(t > 2e-4, np.sin(2e3 * np.pi * (t - 2e-4)), 0.0)).max() < 1e-5
 
 
+def test_a_delay_beside_an_input_that_controls_nothing(tmp_path):
+    """The output stands before the control; the delay is an expression of parameters."""
+    circuit = ".param f=1k\nv1 1 0 sin(0 1 {f})\nvc c 0 0.3\na1 1 o c m\nro o 0 1k\n.model m delay(delay='1/f/2')"
+    found = loaded(tmp_path, circuit, ".tran 10u 2m\n.save v(o)").run()
+    t = found["time"].values
+    assert np.abs(found["o.v"].values - np.where(t > 5e-4, np.sin(2e3 * np.pi * (t - 5e-4)), 0.0)).max() < 1e-5
+
+
+@NGSPICE
+def test_switches_between_ports_of_conductance(tmp_path):
+    """`%gd` of an input and an output are pairs of nodes."""
+    circuit = "v1 b 0 3\nv2 c 0 0\na1 %gd c 0 %gd b o m\nr1 o 0 1k\n.model m pswitch(log=true cntl_on=2.5 cntl_off=1.5 r_on=1k r_off=2meg)"
+    found = loaded(tmp_path, circuit, ".dc v2 0 4 0.25\n.save v(o)").run()
+    theirs = ngspice(tmp_path, circuit, "dc v2 0 4 0.25", "v(o)")
+    assert np.abs(found["o.v"].values.ravel() - theirs[:, 1]).max() < 1e-6
+
+
 def test_starts_in_a_subcircuit(tmp_path):
     """`.ic` of a subcircuit holds in each of its instances."""
     circuit = "x1 a cell\nx2 b cell\n.subckt cell p\nr1 q 0 1k\nc1 q 0 1u\ne1 p 0 q 0 1\n.ic v(q)=2 v(p)=5\n.ends"
@@ -70,6 +87,7 @@ def test_what_is_refused(tmp_path):
         ("a1 1 o m\n.model m hyst(hyst=1)", "code model hyst is not supported"),
         ("a1 1 m\n.model m gain(gain=1)", "is written A1 in out model"),
         ("a1 %i 1 o m\n.model m gain(gain=1)", "kind %i, which is not supported"),
+        ("a1 1 o c m\n.model m delay(has_delay_cnt=TRUE)", "a delay that an input controls"),
         ("a1 1 o m", "there is no .model 'm'"),
     ):
         with pytest.raises(netsim.InputError, match=words):

@@ -77,3 +77,20 @@ def test_mistakes(tmp_path):
             loaded(tmp_path, LINEAR["line"], lines)
     model = loaded(tmp_path, "v1 1 0 1\nr1 1 0 1", ".ac dec 10 1 10")
     assert any("no source has an ac value" in note.message for note in model.network.notes)
+
+
+@NGSPICE
+def test_sources_in_subcircuits_drive_responses(tmp_path):
+    """`ac` of a source inside a subcircuit, and `ac=1`."""
+    circuit = ".subckt drive o\nv1 i 0 dc 0 ac 2\nr1 i o 1k\n.ends\nxd a drive\nv2 b 0 ac=1\nr2 a b 1k\nc1 a 0 1n"
+    found = loaded(tmp_path, circuit, ".ac dec 5 1k 1meg\n.save v(a)").run()
+    theirs = ngspice(tmp_path, circuit, "ac dec 5 1k 1meg", "v(a)")
+    ours = found["a.v"].values
+    assert np.abs(ours - (theirs[:, 1] + 1j * theirs[:, 2])).max() < 1e-9 and abs(ours[0]) == pytest.approx(1.5, rel=1e-3)
+
+
+def test_a_size_of_a_source_in_a_subcircuit_is_a_number(tmp_path):
+    """An expression of the subcircuit's parameters means nothing outside of it."""
+    circuit = ".subckt drive o k=2\nv1 o 0 dc 0 ac {k}\n.ends\nxd a drive\nr2 a 0 1k"
+    with pytest.raises(netsim.InputError, match="the ac value of 'v1' is no number"):
+        loaded(tmp_path, circuit, ".ac dec 5 1k 1meg")

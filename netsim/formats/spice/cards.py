@@ -151,7 +151,7 @@ def _analyses(lines: list[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
 
 def read_cards(path: Path, report: Report) -> list[Card]:
     """The cards of a circuit with all it includes, up to `.end`."""
-    cards = list(_included(path, _text(path, None), 1, report, (path.resolve(),)))
+    cards = list(_included(path, _text(path, None), 1, report, ((path.resolve(), ""),)))
     stated = any(card.word in _ANALYSES and not card.scripted for card in cards)
     return [card for card in cards if not (stated and card.scripted)]
 
@@ -189,7 +189,11 @@ def _found(folder: Path, name: str) -> Path:
     return path if path.exists() or not (folder / alone).is_file() else folder / alone
 
 
-def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[Path, ...]) -> Iterator[Card]:
+Section = tuple[Path, str]
+"""A file and the section of it that is read, "" for all of it."""
+
+
+def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[Section, ...]) -> Iterator[Card]:
     for card in _joined(str(path), text.split("\n"), skipped):
         if not card.tokens:
             report.wrong("E131", "a line of brackets and commas alone is no card", card.span(), "take it out")
@@ -204,13 +208,14 @@ def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[
         name = card.text[where.start : where.end]
         target = _found(path.parent, name)
         try:
-            check_inside(target, name, card.at(where), present_roots() or roots_beside(above[0]))
-            if target.resolve() in above:
+            check_inside(target, name, card.at(where), present_roots() or roots_beside(above[0][0]))
+            section = target.resolve(), card.tokens[2].text.lower() if len(card.tokens) > 2 else ""
+            if section in above:
                 raise InputError(Problem("E220", f"'{target.name}' includes itself", card.at(where)))
             inner = _text(target, card.at(where))
             if len(card.tokens) > 2:
-                inner = _section(inner, card.tokens[2].text.lower(), card.at(card.tokens[2]))
-            yield from _included(target, inner, 0, report, (*above, target.resolve()))
+                inner = _section(inner, section[1], card.at(card.tokens[2]))
+            yield from _included(target, inner, 0, report, (*above, section))
         except InputError as error:
             report.problems += error.problems
 

@@ -126,6 +126,8 @@ class Scope:
         head, dot, rest = element.partition(".")
         if dot and head in self.made:
             return self._inside(head, span, lambda inner: inner.current(rest, span))
+        if element not in self.through and element in self.elements and element[0] in "vehrcl":
+            return _name(f"{self.elements[element]}.i", span)  # an element that is made later
         if element not in self.through:
             known = [e for e in self.elements if e[0] in "vlehrcdb"]
             hint = (

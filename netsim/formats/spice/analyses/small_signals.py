@@ -61,19 +61,34 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         yield from _poles(card, scope)
 
 
-def _driven(scope: Scope) -> Iterator[tuple[Expr, Expr, Expr]]:
-    """Name, size and phase of every source with an `ac` value."""
+def _driven(scope: Scope, path: tuple[Part, ...] = ()) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """Name, size and phase of every source with an `ac` value, also of those in subcircuits."""
     for card in scope.block.elements:
-        at = next((i for i, t in enumerate(card.plain) if t.text == "ac"), None)
-        if card.word[0] in INPUT and at is not None:
-            figures: list[Token] = []
-            for token in card.plain[at + 1 : at + 3]:
-                if token.kind == "word" and token.text.isalpha():
-                    break
-                figures.append(token)
+        if card.word[0] in INPUT and (figures := _ac_figures(card)) is not None:
             size = scope.value(card, figures[0]) if figures else Number(1.0)
             phase = scope.value(card, figures[1], "deg") if len(figures) > 1 else Number(0.0)
-            yield _input(card.word, scope), size, phase
+            name = Name((*path, *_input(card.word, scope).parts))
+            if path and not all(isinstance(value, Number) for value in (size, phase)):
+                hint = "write the ac value of a source in a subcircuit as a number"
+                raise InputError(Problem("E132", f"the ac value of '{card.word}' is no number", card.span(), hint=hint))
+            yield name, size, phase
+        elif (made := scope.made.get(card.word)) is not None and made.scope is not None:
+            yield from _driven(made.scope, (*path, Part(scope.elements[card.word])))
+
+
+def _ac_figures(card: Card) -> list[Token] | None:
+    """What stands behind `ac`: size and phase; None for a source without."""
+    if "ac" in card.given:
+        return [card.given["ac"]]
+    at = next((i for i, t in enumerate(card.plain) if t.text == "ac"), None)
+    if at is None:
+        return None
+    figures: list[Token] = []
+    for token in card.plain[at + 1 : at + 3]:
+        if token.kind == "word" and token.text.isalpha():
+            break
+        figures.append(token)
+    return figures
 
 
 def _ambient(card: Card, scope: Scope) -> Expr:

@@ -19,7 +19,7 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Expr, Instance, Name, Number, Part, Vector
 
 _PIECE = re.compile(r"%(?P<type>\w+)|(?P<open>\[)|(?P<close>\])|(?P<word>[^\s\[\](),%]+)")
-_GIVEN = re.compile(r"(\w+)\s*=\s*(\[[^\]]*\]|\"[^\"]*\"|[^\s,()\[\]]+)")
+_GIVEN = re.compile(r"(\w+)\s*=\s*(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s,()\[\]]+)")
 _PAIRS = ("vd", "id", "gd", "hd")
 _TRUE = ("true", "t", "yes", "1")
 _SLOW = 1e-5
@@ -52,6 +52,8 @@ class Code:
         """A parameter that is a list of numbers. Raises `InputError`."""
         if name not in self.given:
             return default
+        if len(self.given[name]) == 1 and value_of(self.given[name][0]) is None and name in self.model.given:
+            return [self.model.number(name, 0.0)]
         values = [value_of(text) for text in self.given[name]]
         if None in values or not values:
             message = f"'{name}' of the model '{self.model.name}' is no list of numbers"
@@ -62,13 +64,13 @@ class Code:
         """What an input reads, in SPICE's words. Raises `InputError`."""
         each = self.ports[port][k]
         names = [token.text for token in each.nodes]
-        if each.kind in ("v", "vd"):
+        if each.kind in ("v", "vd", "g", "gd"):
             for token in each.nodes:
                 self.scope.node(token.text, self.card.at(token))
             return f"v({','.join(names)})"
         if each.kind == "vnam":
             return f"i({names[0]})"
-        hint = "inputs are %v, %vd and %vnam: put a source of 0 V where a current is read"
+        hint = "inputs are %v, %vd, %g, %gd and %vnam: put a source of 0 V where a current is read"
         message = f"'{self.card.word}' reads a port of the kind %{each.kind}, which is not supported"
         raise InputError(Problem("E130", message, self.card.at(each.nodes[0]), hint=hint))
 
@@ -135,6 +137,10 @@ def _int(c: Code) -> str:
 
 
 def _delay(c: Code) -> str:
+    """A constant delay; behind the output may stand an input that controls it, which does nothing then."""
+    if c.given.get("has_delay_cnt", ["false"])[0].lower() in _TRUE:
+        message = f"'{c.card.word}' has a delay that an input controls, which is not supported"
+        raise InputError(Problem("E130", message, c.card.span(), hint="a delay is a number of the model: delay=1m"))
     return f"delay({c.read(0)},{c.number('delay')!r})"
 
 
@@ -197,9 +203,9 @@ def code_model(card: Card, scope: Scope) -> Instance:
     model = found_model(card, scope, named, (*LAWS, *SWITCHES, *BLOCKS))
     if len(ports) < 2:
         raise _usage(card)
-    given = {m[1].lower(): m[2].strip('[]"').replace(",", " ").split() for m in _GIVEN.finditer(model.card.text)}
+    given = {m[1].lower(): m[2].strip("[]\"'{}").replace(",", " ").split() for m in _GIVEN.finditer(model.card.text)}
     code = Code(card, scope, ports, model, given)
-    output = ports[-1][0]
+    output = ports[1 if kind == "delay" else -1][0]
     nodes = scope.connected(card, output.nodes)
     if len(nodes) == 1:
         nodes = (*nodes, _ground(code))

@@ -16,7 +16,20 @@ from netsim.formats.spice.elements.transistors import mosfet_bindings, mosfet_re
 from netsim.formats.spice.numbers import in_unit, literal, value_of
 from netsim.formats.spice.scopes import Made, Scope, placed
 from netsim.text.errors import InputError, Problem, Span, nearest
-from netsim.text.syntax import Binary, Binding, Expr, Instance, ModelDef, Name, Number, Param, Part, Terminal
+from netsim.text.syntax import (
+    Binary,
+    Binding,
+    Call,
+    Expr,
+    Instance,
+    ModelDef,
+    Name,
+    Number,
+    Param,
+    Part,
+    Terminal,
+    Unary,
+)
 from netsim.text.units import parse_unit
 
 SHAPES = {"d": "D1 node node model", "q": "Q1 c b e model", "j": "J1 d g s model", "z": "Z1 d g s model",
@@ -162,6 +175,8 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
         values = {name: model.value(name, scope, kind.parameters[name][1]) for name in given}
         endless = {name for name in kind.infinite if isinstance(value := values.get(name), Number) and value.value == 0}
         found |= {kind.parameters[name][0]: value for name, value in values.items() if name not in endless}
+        if "BV" in found:
+            found["BV"] = _magnitude(found["BV"])
         if kind.component == "bjt" and "Rb" in found:
             found.setdefault("Rbm", found["Rb"])
         if kind.component in ("diode", "detailed_diode") and "BV" in found and "N" in found:
@@ -182,6 +197,16 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
     if "gmin" in circuit.options:
         found["Gmin"] = Number(circuit.options["gmin"], "S", span=span)
     return found
+
+
+def _magnitude(value: Expr) -> Expr:
+    """|value|: a breakdown voltage is written with either sign."""
+    match value:
+        case Unary("-", Number() as plain):
+            return plain
+        case Number():
+            return value
+    return Call("abs", (value,), span=value.span)
 
 
 def _least_breakdown(found: dict[str, Expr], celsius: float) -> dict[str, Expr]:

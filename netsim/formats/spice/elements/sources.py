@@ -18,35 +18,37 @@ _TURN = Binary("*", Number(2.0), Number(3.141592653589793))
 
 
 def source_value(card: Card, scope: Scope, unit: str) -> Expr:
-    """What an independent source delivers, in `unit`: its wave if it has one, else its constant, else 0. Raises
-    `InputError`."""
-    tokens = card.plain[2:]
-    constant: Expr = Number(0.0, unit)
-    i = 0
+    """What an independent source delivers, in `unit`: its wave if it has one, else its constant, else 0. Where nothing
+    runs over time, a constant beside the wave is what counts. Raises `InputError`."""
+    constant, wave = _constant_and_wave(card)
+    if wave is not None and not (constant and not scope.circuit.times[1]):
+        return _wave(card, scope, *wave, unit)
+    return scope.value(card, constant, unit) if constant else Number(0.0, unit)
+
+
+def _constant_and_wave(card: Card) -> tuple[Token | None, tuple[Token, tuple[Token, ...]] | None]:
+    """The constant of a source, and its wave with its figures; None for what is not there. Raises `InputError`."""
+    tokens, i = card.plain[2:], 0
+    constant: Token | None = None
+    wave: tuple[Token, tuple[Token, ...]] | None = None
     while i < len(tokens):
         token = tokens[i]
+        i += 1
         if token.text in WAVES:
-            figures = _until_word(tokens[i + 1 :])
-            return _wave(card, scope, token, figures, unit)
-        if token.text == "ac":
-            i += 1 + len(_until_word(tokens[i + 1 :])[:2])
-            continue
-        if token.text == "dc":
-            i += 1
+            wave = token, _until_word(tokens[i:])
+            i += len(wave[1])
+        elif token.text == "ac":
+            i += len(_until_word(tokens[i:])[:2])
+        elif token.text == "dc":
             if i == len(tokens):
                 raise InputError(Problem("E131", "a value is missing behind 'dc'", card.at(token)))
-            if tokens[i].text in WAVES:
-                continue
         elif token.text in _PORTS:
-            i += 2
-            continue
-        elif token.text in _WORDS or (token.kind == "word" and token.text.isalpha() and i):
+            i += 1
+        elif token.text in _WORDS or (token.kind == "word" and token.text.isalpha() and i > 1):
             raise _unknown_kind(card, token)
-        constant = scope.value(card, tokens[i], unit)
-        i += 1
-    if "dc" in card.given:
-        constant = scope.value(card, card.given["dc"], unit)
-    return constant
+        else:
+            constant = token
+    return card.given.get("dc", constant), wave
 
 
 def _unknown_kind(card: Card, token: Token) -> InputError:

@@ -9,11 +9,13 @@ from itertools import pairwise
 
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.elements.distributed.relaxations import Figures, relaxing_line
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import times
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Call, Expr, Instance, Name, Number
+from netsim.text.units import parse_unit
 
 PIECES = 16
 """Pieces of a line with losses; sections of a ladder are twice as many."""
@@ -59,6 +61,9 @@ def lossy(card: Card, scope: Scope) -> Instance:
         impedance, delay = Binary("/", from_l, from_c), Binary("*", from_l, from_c)
         root = {"Z": _root(impedance), "T": times(length, _root(delay))}
         return scope.instance(card, "lossless_line", nodes, root)
+    numbers = [_plain(value) for value in (given["r"], given["l"], given["c"], given["g"], length)]
+    if None not in numbers and numbers[0]:
+        return relaxing_line(card, scope, nodes, Figures(*(number or 0.0 for number in numbers)))
     figures = {"R": given["r"], "L": given["l"], "C": given["c"], "G": given["g"], "length": length}
     return scope.instance(card, "line_with_losses", nodes, {"pieces": Number(float(PIECES)), **figures})
 
@@ -103,6 +108,13 @@ def _ladder(card: Card, scope: Scope, ends: tuple[Name, ...], total: list[Expr],
         scope.part(f"{card.word}_c{i}", "capacitor", (node, reference), {"C": size}, span)
         at = node
     raise AssertionError
+
+
+def _plain(value: Expr) -> float | None:
+    """A literal in SI, None for an expression."""
+    if not isinstance(value, Number):
+        return None
+    return value.value * (parse_unit(value.unit).factor if value.unit else 1.0)
 
 
 def _root(value: Expr) -> Expr:
