@@ -66,9 +66,10 @@ def test_a_delay_beside_an_input_that_controls_nothing(tmp_path):
 
 
 @NGSPICE
-def test_switches_between_ports_of_conductance(tmp_path):
-    """`%gd` of an input and an output are pairs of nodes."""
-    circuit = "v1 b 0 3\nv2 c 0 0\na1 %gd c 0 %gd b o m\nr1 o 0 1k\n.model m pswitch(log=true cntl_on=2.5 cntl_off=1.5 r_on=1k r_off=2meg)"
+@pytest.mark.parametrize("logarithmic", ["true", "false"])
+def test_switches_between_ports_of_conductance(tmp_path, logarithmic):
+    """`%gd` of an input and an output are pairs of nodes; without `log` the resistance changes in proportion."""
+    circuit = f"v1 b 0 3\nv2 c 0 0\na1 %gd c 0 %gd b o m\nr1 o 0 1k\n.model m pswitch(log={logarithmic} cntl_on=2.5 cntl_off=1.5 r_on=1k r_off=2meg)"
     found = loaded(tmp_path, circuit, ".dc v2 0 4 0.25\n.save v(o)").run()
     theirs = ngspice(tmp_path, circuit, "dc v2 0 4 0.25", "v(o)")
     assert np.abs(found["o.v"].values.ravel() - theirs[:, 1]).max() < 1e-6

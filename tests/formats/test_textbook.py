@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import netsim
+import ngspice_runs
 from netsim.formats.spice.numbers import value_of
 
 pytestmark = pytest.mark.skipif(shutil.which("ngspice") is None, reason="ngspice is not installed")
@@ -48,3 +49,15 @@ def test_textbook_circuits_against_ngspice(name, tmp_path):
     found = np.column_stack([np.interp(data[:, 0], samples.time, column) for column in samples.values.T])
     wrong = np.sqrt(np.mean((found - data[:, 1:]) ** 2, axis=0)) / np.ptp(data[:, 1:], axis=0)
     assert np.all(wrong < 3e-3), dict(zip(signals, wrong))
+
+
+def test_windings_without_leakage(tmp_path):
+    """Couplings of exactly 1: the limit of ngspice's couplings towards 1, and the ratio of turns to rounding."""
+    circuit = "v1 s 0 sin(0 10 1k)\nr1 s a 1\nl1 a 0 1m\nl2 b 0 4m\nl3 c 0 9m\nk1 l1 l2 1\nk2 l1 l3 1\nk3 l2 l3 1\nr2 b 0 100\nr3 c 0 50"
+    found = ngspice_runs.loaded(tmp_path, circuit, ".tran 10u 3m\n.save v(a) v(b) v(c)").run()
+    assert np.abs(found["c.v"].values - 3 * found["a.v"].values).max() < 1e-9
+    near = circuit.replace("l2 1", "l2 0.999999").replace("l3 1", "l3 0.999999")
+    theirs = ngspice_runs.ngspice(tmp_path, near, "option reltol=1e-6\ntran 1u 3m 0 1u", "v(a) v(b) v(c)")
+    for k, name in enumerate(("a.v", "b.v", "c.v"), 1):
+        wanted = np.interp(found["time"].values, theirs[:, 0], theirs[:, k])
+        assert np.abs(found[name].values - wanted).max() < 3e-4 * np.ptp(wanted), name

@@ -256,7 +256,7 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
         try:
             found = expression(card, match[0], start, scope)
         except InputError as error:
-            if match[1].lower() == "v":
+            if match[1].lower() == "v" and ":" not in match[0]:
                 raise
             report = scope.circuit.report
             report.notes += [replace(p, code="N130", message=f"{p.message}: it is not saved") for p in error.problems]

@@ -172,10 +172,13 @@ def _share(c: Code) -> str:
     return f"min(max({share},0),1)" if held else share
 
 
+def _logarithmic(c: Code) -> bool:
+    return c.given.get("log", ["true"])[0].lower() in _TRUE
+
+
 def _resistance(c: Code, share: str) -> str:
     off, on = c.number("r_off", 1e12), c.number("r_on", 1.0)
-    logarithmic = c.given.get("log", ["true"])[0].lower() in _TRUE
-    law = f"{off!r}*exp({share}*ln({on / off!r}))" if logarithmic else f"{off!r}+({on - off!r})*({share})"
+    law = f"{off!r}*exp({share}*ln({on / off!r}))" if _logarithmic(c) else f"{off!r}+({on - off!r})*({share})"
     return f"max({law},1e-9)"
 
 
@@ -185,9 +188,9 @@ LAWS: dict[str, Law] = {
 }  # fmt: skip
 SWITCHES: dict[str, Law] = {
     "aswitch": lambda c: _resistance(c, _share(c)),
-    "pswitch": lambda c: _resistance(c, f"({_share(c)})^2*(3-2*{_share(c)})"),
+    "pswitch": lambda c: _resistance(c, f"({_share(c)})^2*(3-2*{_share(c)})" if _logarithmic(c) else _share(c)),
 }
-"""Resistances that go from r_off to r_on: straight, or (pswitch) without corners."""
+"""Resistances that go from r_off to r_on: straight, or (a logarithmic pswitch) without corners."""
 BLOCKS = ("s_xfer", "slew", "d_dt")
 
 

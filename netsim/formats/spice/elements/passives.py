@@ -29,6 +29,11 @@ _SILENT = ("ac", "noisy", "noise", "bv_max", "v", "irms", "ipk", "mfg", "type", 
 def resistor(card: Card, scope: Scope) -> Instance:
     """`R1 a b 1k`, `R1 a b r={expression}`, `R1 a b model w= l=`; 0 Ohm is a wire."""
     nodes, value = _valued(card, scope, "R1 node node value")
+    if isinstance(value, Binary) and value.op == "/" and value.right == Number(0.0):
+        message = f"the model of '{card.word}' narrows it to a width of 0: it does not conduct"
+        scope.circuit.report.note(message, card.span())
+        scope.through[card.word] = (scope.elements[card.word], "i")
+        return scope.instance(card, "conductor", nodes, {"G": Number(0.0, "S")})
     if "ac" in card.given:
         hint = "netsim has one resistance at all frequencies"
         scope.circuit.report.note("'ac' of resistors is ignored", card.at(card.given["ac"]), hint=hint)
@@ -121,8 +126,11 @@ def _of_model(card: Card, scope: Scope, model: Model) -> Expr:
     short, narrow = model.value("short", scope), model.value("narrow", scope)
     assert width is not None
     if letter == "r" and "rsh" in model.given:
-        squares = Binary("/", minus(length, times(Number(2.0), short)), minus(width, times(Number(2.0), narrow)))
-        return times(squares, model.value("rsh", scope, "Ohm"))
+        across = minus(width, times(Number(2.0), narrow))
+        if isinstance(width, Number) and width.value == 2 * model.number("narrow", 0.0):
+            across = Number(0.0)
+        along = times(minus(length, times(Number(2.0), short)), model.value("rsh", scope, "Ohm"))
+        return Binary("/", along, across)
     if letter == "r":
         return named if named is not None else Number(0.001, "Ohm")
     length, width = minus(length, short), minus(width, narrow)

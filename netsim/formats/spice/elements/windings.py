@@ -8,7 +8,7 @@ from netsim.formats.spice.cards import Card
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.parse import parse
-from netsim.text.syntax import ComponentDef, Expr, Instance, Number, Unary
+from netsim.text.syntax import ComponentDef, Expr, Instance, Name, Number, Unary
 
 
 def coupled(scope: Scope) -> tuple[list[Instance], set[str]]:
@@ -62,12 +62,40 @@ def _group(scope: Scope, ties: list[Card], coils: list[Card]) -> Instance:
         value = scope.value(tie, factor)
         for first, second in combinations(sorted(names.index(end.text) + 1 for end in ends), 2):
             couplings[first, second] = value
+    if all(couplings.get(pair) == Number(1.0) for pair in combinations(range(1, len(coils) + 1), 2)):
+        return _without_leakage(scope, ties[0], nodes, bindings)
     _check(ties, couplings, len(coils))
     if len(coils) == 2:
         return scope.instance(ties[0], "coupled_inductors", nodes, {**bindings, "k": couplings[1, 2]}, starts)
     type_ = _windings(scope, len(coils))
     factors = {f"k{i}_{j}": value for (i, j), value in couplings.items()}
     return scope.instance(ties[0], type_, nodes, {**bindings, **factors}, starts)
+
+
+def _without_leakage(scope: Scope, tie: Card, nodes: list[Name], inductances: dict[str, Expr]) -> Instance:
+    """Windings whose couplings are all 1: v_k = sqrt(L_k/L_1) v_1, and the currents, each times its root, add up to
+    that which magnetises the first winding."""
+    count, circuit = len(inductances), scope.circuit
+    doc = f"{count} windings on one core without leakage"
+    known = [d.name for d in circuit.definitions if isinstance(d, ComponentDef) and d.doc == doc]
+    if not known:
+        known = [circuit.type_name(f"windings_{count}_without_leakage")]
+        (definition,) = parse("\n".join(_text_without_leakage(known[0], doc, count)), "<coupled inductors>").statements
+        circuit.definitions.append(definition)
+    return scope.instance(tie, known[0], nodes, inductances)
+
+
+def _text_without_leakage(name: str, doc: str, n: int) -> Iterator[str]:
+    numbers = range(1, n + 1)
+    yield f'component {name} ({", ".join(f"p{i}, n{i}" for i in numbers)} : electrical) "{doc}"'
+    yield from (f"  param L{i} : H > 0" for i in numbers)
+    yield from (f"  branch p{i} -> n{i} : v{i}, i{i}" for i in numbers)
+    yield "  var magnetising : A"
+    yield f"  magnetising = i1 + {' + '.join(f'sqrt(L{i}/L1)*i{i}' for i in numbers[1:])}"
+    yield "  v1 = L1*der(magnetising)"
+    yield from (f"  v{i} = sqrt(L{i}/L1)*v1" for i in numbers[1:])
+    yield "  stores L1*magnetising^2/2"
+    yield "end"
 
 
 def _check(ties: list[Card], couplings: dict[tuple[int, int], Expr], n: int) -> None:
