@@ -41,6 +41,8 @@ def test_functions(text, tmp_path):
 WORTH = {
     "conditions": (2.0, ".param k=2 j=1", ".if (k == 1)", "V1 a 0 1", ".elseif (k == 2)", ".if (j = 1)", "V1 a 0 2", ".else", "V1 a 0 3", ".endif", ".else",
                    "V1 a 0 4", ".endif", "R1 a 0 1"),
+    "a .param inside of what an instance gives": (0.2, "V1 b 0 1", "X1 b a s value=4k", "R2 a 0 1k", ".subckt s p q", "R1 p q {half*2}", ".param value=9 half={value/2}", ".ends"),
+    "a .param inside and on the line": (0.2, "V1 b 0 1", "X1 b a s value=4k", "R2 a 0 1k", ".subckt s p q value=7", "R1 p q {value}", ".param value=9", ".ends"),
     "a resistor narrowed to nothing": (1.0, "V1 a 0 1", "R1 b a 1k", "R2 b 0 rs l=12u w=2u", ".model rs r(rsh=200 narrow=1u)"),
     "model of a resistor": (0.75, "V1 b 0 1", "R1 b a rs l=12u w=2.2u", "R2 a 0 3k", ".model rs r(rsh=200 narrow=0.1u short=1u)"),
     "warm resistor": (0.5, "V1 b 0 1", "R1 b a 1k tc=1m,1u", "R2 a 0 1.11k", ".options temp=127"),

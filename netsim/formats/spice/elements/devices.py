@@ -214,8 +214,8 @@ def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
         raise InputError(Problem("E225", message, card.span()))
     bindings = {}
     for name, token in card.given.items():
-        if name not in block.given or not block.given[name].outside:
-            known = [n for n, g in block.given.items() if g.outside]
+        if name not in block.given:
+            known = list(block.given)
             hint = nearest(name, known) or (f"it has {', '.join(known)}" if known else "it has none")
             message = f"'{name}' is ignored: the subcircuit '{block.name}' has no such parameter"
             scope.circuit.report.note(message, card.at(token), hint=hint)
