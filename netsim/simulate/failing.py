@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from netsim.core.compiled.struct import struct_of
-from netsim.core.contract import FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED, UNTESTED
+from netsim.core.contract import ACCEPTED, FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED, UNTESTED
 from netsim.core.loop.adaptive import CALLS, target_of, too_short
 from netsim.core.loop.control import (
     BY_ERROR,
@@ -29,7 +29,14 @@ from netsim.core.loop.sampler import take
 from netsim.core.loop.turnover import flowed
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
-from netsim.initial.diagnosis.diagnosis import AHEAD, Stopped, explain_chatter, explain_failure, explain_unstable
+from netsim.initial.diagnosis.diagnosis import (
+    AHEAD,
+    Stopped,
+    explain_chatter,
+    explain_endless,
+    explain_failure,
+    explain_unstable,
+)
 from netsim.initial.diagnosis.suspects import not_finite
 from netsim.initial.reachability import unreachable
 from netsim.initial.recovery import plan_recovery, recover
@@ -58,6 +65,8 @@ MOST = 8
 
 HARDLY, HOPELESS = 1e-3, 20_000
 """A run that fails so many steps within this part of it hardly advances."""
+LOST = 1e-10
+"""A run that takes as many steps of any kind within this part of it would need 1e14 of them: it has no end."""
 STIFF = 1e3
 """Steps in a whole run from which on it is a method's stability that may have bound them."""
 WORDS = {
@@ -159,14 +168,20 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
 
 
 def stuck(run: Running, mark: list[float]) -> Problem | None:
-    """E508 of a run whose steps fail, or pass only because none is shorter, while it hardly advances; `mark`: the time
-    of its last advance, and the failures up to it."""
+    """E508 of a run whose steps fail, or pass only because none is shorter, while it hardly advances, or whose steps
+    pass but are so short that it has no end; `mark`: the time of its last advance with the failures up to it, and the
+    same for steps of any kind."""
     failed = int(run.counters[FAILED] + run.counters[REJECTED] + run.counters[UNTESTED])
-    if run.now > mark[0] + HARDLY * run.options.stop:
-        mark[:] = run.now, failed
-    if failed - mark[1] < HOPELESS:
-        return None
-    return explain_chatter(run.machine, run.now, failed - int(mark[1]), run.trial.start)
+    tried, now, stop = failed + int(run.counters[ACCEPTED]), run.now, run.options.stop
+    if now > mark[0] + HARDLY * stop:
+        mark[:2] = now, failed
+    if now > mark[2] + LOST * stop:
+        mark[2:] = now, tried
+    if failed - mark[1] >= HOPELESS:
+        return explain_chatter(run.machine, now, failed - int(mark[1]), run.trial.start)
+    if tried - mark[3] >= HOPELESS:
+        return explain_endless(run.machine, now, now - mark[2], tried - int(mark[3]), stop, run.trial.start)
+    return None
 
 
 def failure_of(run: Running, status: int) -> Problem:

@@ -45,12 +45,13 @@ FORMER = {"corners": "time_events"}
 @dataclass
 class Pace:
     """What the caller of the loop remembers: at how many attempts it looks again, and behind how many it did last, the
-    last advance with the failures up to it, how often pivots were chosen anew at a step, failures at the last look at
-    constraints, and the unknown of the first joint that did not hold, with the instant."""
+    last advance with the failures up to it and the same with steps of any kind, how often pivots were chosen anew at a
+    step, failures at the last look at constraints, and the unknown of the first joint that did not hold, with the
+    instant."""
 
     due: int = 16
     span: int = 16
-    mark: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    mark: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0, 0.0])
     broken: dict[int, int] = field(default_factory=dict)
     failed: int = 0
     parted: list[float] = field(default_factory=list)

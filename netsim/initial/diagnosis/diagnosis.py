@@ -166,6 +166,20 @@ def explain_chatter(machine: Machine, t: float, failed: int, state: Array) -> Pr
     return Problem("E508", message, span_of(machine.system, place), hint=hint)
 
 
+def explain_endless(machine: Machine, t: float, span: float, steps: int, stop: float, state: Array) -> Problem:
+    """E508: steps are so short that the run up to `stop` has no end; `span`: what the last `steps` have advanced it by;
+    `state` is the last one."""
+    words, time, place = fastest(machine, state)
+    known = bool(words) and time < stop
+    message = f"the run makes no progress at t = {t:.9g} s: {steps} steps advanced it by {span:.2g} s"
+    if known:
+        message += f"; {words} changes fastest (by its own size within {time:.2g} s)"
+    many = f"such a run up to {stop:g} s takes {stop / span * steps:.0e} steps" if span else "such a run has no end"
+    hint = f"{many}: end it earlier, leave out what is so fast (a resistance or conductance far beyond the others), "
+    hint += "or, where nothing is, try a larger rtol, since the tolerance may ask for more than rounding leaves"
+    return Problem("E508", message, span_of(machine.system, place) if known else None, hint=hint)
+
+
 def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: float, state: Array) -> Problem:
     """E505: an explicit method has taken `steps` steps up to t and stops, as a time constant is short beside the
     run."""
