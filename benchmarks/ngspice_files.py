@@ -33,7 +33,7 @@ _ABSENT = re.compile(
     r"cannot read '|nhfet"
 )
 """What makes a file one of another kind: a family of models, a digital code model, noise, a file that is not there."""
-_OUTPUT = (".print", ".plot", ".save", ".probe", ".meas", ".measure", ".four", ".width", ".end")
+_OUTPUT = (".print", ".plot", ".save", ".probe", ".meas", ".measure", ".four", ".width")
 _ASKS = re.compile(r"^\s*\.?(tran|dc|ac|op)\b(.*)$", re.IGNORECASE)
 _FOREIGN = re.compile(r"cider|adms|osdi|bsim|hisim|hicum|/digital|tclspice")
 
@@ -58,7 +58,7 @@ def deck(path: Path) -> tuple[list[str], dict[str, str]]:
             continue
         if word.startswith("+") and skipping:
             continue
-        skipping = any(word.startswith(each) for each in _OUTPUT) and not word.startswith(".ends")
+        skipping = word == ".end" or any(word.startswith(each) for each in _OUTPUT)
         if not skipping and word not in (".noise", ".tf", ".pz", ".disto", ".sens", ".sp", ".pss"):
             lines.append(line)
     return lines, asked

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.functions import ALIKE, FURTHER, Blocks
+from netsim.formats.spice.functions import ALIKE, FURTHER, Blocks, power
 from netsim.formats.spice.numbers import value_of
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary
@@ -162,7 +162,7 @@ class _Reader:
             right = self.binary(level if level == 8 else level + 1)
             op = _SAME.get(sign, sign)
             sides = (_truth(left), _truth(right)) if op in ("and", "or") else (_number(left), _number(right))
-            left = Binary(op, *sides, span=left.span)
+            left = power(*sides) if op == "^" else Binary(op, *sides, span=left.span)
         return left
 
     def signed(self) -> Expr:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from netsim.text.errors import Span
-from netsim.text.syntax import Binary, Call, Conditional, Expr, Number, Unary, Vector
+from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Unary, Vector
 
 
 class Blocks(Protocol):
@@ -37,7 +37,7 @@ class Function:
 ALIKE = {
     **{name: name for name in (
         "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
-        "log10", "sqrt", "abs", "floor", "atan2")},
+        "log10", "abs", "floor", "atan2")},
     "ln": "log", "arctan": "atan", "arcsin": "asin", "arccos": "acos", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "sgn": "sign", "sign": "sign", "m": "abs",
 }  # fmt: skip
@@ -61,8 +61,38 @@ def _holds(op: str, x: Expr, y: Expr | None = None) -> Expr:
     return Conditional(_of(op, x, y or Number(0.0)), Number(1.0), Number(0.0), span=x.span)
 
 
+LEAST = 1e-24
+"""A root of a signal is that of this number at least: its slope stays finite where the signal is 0."""
+
+
+def reads_signals(value: Expr) -> bool:
+    """Whether an expression follows the time or a signal, so that it is more than a number of the parameters."""
+    match value:
+        case Name(parts):
+            return len(parts) > 1 or parts[0].text == "time"
+        case Unary(_, inner):
+            return reads_signals(inner)
+        case Binary(_, left, right):
+            return reads_signals(left) or reads_signals(right)
+        case Call(_, arguments, keywords):
+            return any(map(reads_signals, (*arguments, *(v for _, v in keywords))))
+        case Conditional(c, a, b):
+            return any(map(reads_signals, (c, a, b)))
+    return False
+
+
+def _root(x: Expr) -> Expr:
+    return call("sqrt", call("max", x, Number(LEAST)) if reads_signals(x) else x)
+
+
+def power(x: Expr, y: Expr) -> Expr:
+    """x^y; with an exponent between 0 and 1 a root."""
+    steep = isinstance(y, Number) and 0 < y.value < 1 and reads_signals(x)
+    return _of("^", call("max", x, Number(LEAST)) if steep else x, y)
+
+
 def _signed_power(x: Expr, y: Expr) -> Expr:
-    return _of("*", call("sign", x), _of("^", call("abs", x), y))
+    return _of("*", call("sign", x), power(call("abs", x), y))
 
 
 def _held(x: Expr, low: Expr, high: Expr) -> Expr:
@@ -128,7 +158,7 @@ _STEP = _one(lambda x: _holds(">", x))
 _CHOICE = Function(3, 3, lambda c, a, b: Conditional(c, a, b, span=c.span), condition=True)
 _TABLE = Function(3, None, _broken_line)
 _STRAIGHT_ON = Function(3, None, _straight_on)
-_POWER = Function(2, 2, lambda x, y: _of("^", x, y))
+_POWER = Function(2, 2, power)
 _SIGNED = Function(2, 2, _signed_power)
 _NOMINAL = Function(2, 4, lambda x, *_: x, random=True)
 _INTEGRAL = Function(1, 4, _integral, blocks=True)
@@ -147,7 +177,8 @@ FURTHER: dict[str, Function] = {
     "int": _one(_whole), "trunc": _one(_whole), "ceil": _one(_ceiling), "nint": _one(_even), "round": _one(_nearest),
     "real": _one(lambda x: x), "re": _one(lambda x: x), "r": _one(lambda x: x),
     "db": _one(lambda x: _of("*", Number(20.0), call("log10", call("abs", x)))),
-    "hypot": Function(2, 2, lambda x, y: call("sqrt", _of("+", _of("*", x, x), _of("*", y, y)))),
+    "hypot": Function(2, 2, lambda x, y: _root(_of("+", _of("*", x, x), _of("*", y, y)))),
+    "sqrt": _one(_root),
     "fmod": Function(2, 2, lambda x, y: _of("-", x, _of("*", y, _whole(_of("/", x, y))))),
     "mod": Function(2, 2, lambda x, y: call("mod", x, y)),
     "min": Function(1, None, _extreme("min")), "max": Function(1, None, _extreme("max")),

@@ -11,10 +11,11 @@ from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
 from netsim.formats.spice.expressions import difference
+from netsim.formats.spice.functions import reads_signals
 from netsim.formats.spice.numbers import literal
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
-from netsim.text.syntax import Binary, Call, Conditional, Expr, Instance, Name, Number, Unary
+from netsim.text.syntax import Binary, Expr, Instance, Name, Number, Unary
 
 TYPES = {"r": ("r", "res"), "c": ("c", "cap"), "l": ("l", "ind")}
 _VALUES = {"r": ("r", "resistance", "res"), "c": ("c", "capacitance", "cap"), "l": ("l", "inductance", "ind")}
@@ -42,7 +43,7 @@ def resistor(card: Card, scope: Scope) -> Instance:
     scope.through[card.word] = (scope.elements[card.word], "i")
     if isinstance(value, Number) and value.value == 0:
         return scope.instance(card, "voltage", nodes, {"v": Number(0.0, "V")})
-    variable = _reads_signals(value) or (isinstance(value, Unary) and isinstance(value.operand, Number))
+    variable = reads_signals(value) or (isinstance(value, Unary) and isinstance(value.operand, Number))
     return scope.instance(card, "variable_resistor" if variable else "resistor", nodes, {"R": value})
 
 
@@ -63,7 +64,7 @@ def capacitor(card: Card, scope: Scope) -> Instance:
             starts["v"] = difference(first or Number(0.0), second or Number(0.0))
     if isinstance(value, Number) and value.value == 0:
         return scope.instance(card, "conductor", nodes, {"G": Number(0.0, "S")})
-    kind = "variable_capacitor" if _reads_signals(value) else "capacitor"
+    kind = "variable_capacitor" if reads_signals(value) else "capacitor"
     return scope.instance(card, kind, nodes, {"C": value}, starts)
 
 
@@ -86,7 +87,7 @@ def inductor(card: Card, scope: Scope) -> Instance:
     starts = {"i": scope.value(card, card.given["ic"], "A")} if scope.circuit.uic and "ic" in card.given else {}
     if isinstance(value, Number) and value.value == 0:
         return scope.instance(card, "voltage", nodes, {"v": Number(0.0, "V")})
-    kind = "variable_inductor" if _reads_signals(value) else "inductor"
+    kind = "variable_inductor" if reads_signals(value) else "inductor"
     return scope.instance(card, kind, nodes, {"L": value}, starts)
 
 
@@ -230,18 +231,3 @@ def _with_parts(card: Card, scope: Scope, nodes: tuple[Name, ...]) -> tuple[Name
 def with_series_resistance(card: Card, scope: Scope, nodes: tuple[Name, ...]) -> tuple[Name, ...]:
     """The nodes of a source of LTspice with `Rser=` or `Cpar=`."""
     return _with_parts(card, scope, nodes) if any(name in card.given for name in _PARTS) else nodes
-
-
-def _reads_signals(value: Expr) -> bool:
-    match value:
-        case Name(parts):
-            return len(parts) > 1 or parts[0].text == "time"
-        case Unary(_, inner):
-            return _reads_signals(inner)
-        case Binary(_, left, right):
-            return _reads_signals(left) or _reads_signals(right)
-        case Call(_, arguments, keywords):
-            return any(map(_reads_signals, (*arguments, *(v for _, v in keywords))))
-        case Conditional(c, a, b):
-            return any(map(_reads_signals, (c, a, b)))
-    return False

@@ -50,7 +50,8 @@ def switch(card: Card, scope: Scope) -> Instance:
         "Ron": model.value("ron", scope, "Ohm", 1.0),
         "Roff": model.value("roff", scope, "Ohm", 1e12 if old == "off" else 1e6),
     }
-    if ends[0] in model.given or ends[1] in model.given or old == "on":
+    short = threshold in model.given or width in model.given  # PSpice's short transition
+    if ends[0] in model.given or ends[1] in model.given or (old == "on" and not short):
         on, off = model.value(ends[0], scope, "", 1.0 if letter == "s" else 1e-3), model.value(ends[1], scope)
         middle, span = times(Number(0.5), plus(on, off)), minus(on, off)
         return _gradual(card, scope, nodes, read, (middle, span), resistances)
