@@ -48,8 +48,9 @@ class Equilibrium:
     others: tuple[Array, ...] = ()
 
 
-def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
-    """The equilibrium nearest to the point in g (positions, values), or downhill from there.
+def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = True) -> Equilibrium:
+    """The equilibrium nearest to the point in g (positions, values), or downhill from there. Where nothing moves the
+    point does not depend on whether it is stable, which is asked only if it is to be `judged`.
 
     Raises `SimulationError` where none is found: with what nothing resists (E440), else with the equations that stay
     violated (E441)."""
@@ -63,7 +64,7 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes) -> Equilibrium:
         search.g[:] = start
         raise _none_found(search)
     free = _free(search, singular)
-    rate, mode = growth(search)
+    rate, mode = growth(search) if judged or moves else (None, None)
     others: tuple[Array, ...] = ()
     if rate is not None and mode is not None and rate > GROWS:
         others = tuple(_downhill(search, mode, rate))

@@ -150,21 +150,21 @@ def placed(machine: Machine) -> Machine:
 
 
 def settled(
-    machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute"
+    machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute", judged: bool = True
 ) -> tuple[Machine, Structure, Equilibrium]:
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t;
-    `formulation`: in which coordinates.
+    `formulation`: in which coordinates; `judged`: whether it is asked if it is stable.
 
     Raises `InputError` (E439) where a tree is asked for and there is none."""
-    return _agreeing(with_history(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation))
+    return _agreeing(with_history(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation, judged))
 
 
 def _settled(
-    machine: Machine, structure: Structure, t: float, formulation: str
+    machine: Machine, structure: Structure, t: float, formulation: str, judged: bool
 ) -> tuple[Machine, Structure, Equilibrium]:
     machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
     machine, structure, g, _ = formulated(machine, structure, g, formulation)
-    found = equilibrium(machine, g, sizes_of_machine(machine))
+    found = equilibrium(machine, g, sizes_of_machine(machine), judged)
     recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
     set_differentiated(machine, found.g)
     return machine, structure, found
@@ -180,7 +180,7 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
         if layout.nk:
             raise
         try:
-            point = settled(machine, structure)[2].g
+            point = settled(machine, structure, judged=False)[2].g
         except (SimulationError, InputError):
             point = None
         if point is None:
