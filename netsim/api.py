@@ -13,6 +13,7 @@ from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task, carried_ou
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
+from netsim.analyses.many.cluster.connection import on_cluster
 from netsim.analyses.many.studies import Studies
 from netsim.analyses.refusals import refuse_signals
 from netsim.analyses.transient import stepped, stepped_options
@@ -197,9 +198,10 @@ class Model(Studies):
     @OVERFLOWS
     def samples(
         self, options: Mapping[str, Any] | None = None, progress: Report | None = None, beside: Sequence[Name] = (),
-        recording: Recording | None = None,
+        recording: Recording | None = None, client: Any = None,
     ) -> list[Samples]:  # fmt: skip
-        """As `run`, a list of `Samples`, also of runs that failed; signals `beside` are sampled unseen."""
+        """As `run`, a list of `Samples`, also of runs that failed; signals `beside` are sampled unseen. `client`: of
+        the dask cluster that computes sweeps."""
         if not self.network.runs:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s)"))
         refuse_unknown_runs(self.system, self.values)
@@ -212,6 +214,7 @@ class Model(Studies):
         for run, option in zip(self.network.runs, chosen):
             try:
                 task = self._task(None, progress, beside, self._read_later(run.name), done, recording)
+                task = on_cluster(task, client, partial(self._task, None, None, beside))
                 samples = carried_out(ANALYSES[run.analysis], task, option, run.span)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
@@ -314,17 +317,14 @@ class Model(Studies):
 
     @OVERFLOWS
     def _alone(
-        self,
-        line: Run,
-        save: Sequence[str] | None,
-        progress: Report | None,
-        options: Mapping[str, Any],
-        beside: Sequence[Name] = (),
-    ) -> Samples:
+        self, line: Run, save: Sequence[str] | None, progress: Report | None, options: Mapping[str, Any],
+        beside: Sequence[Name] = (), client: Any = None,
+    ) -> Samples:  # fmt: skip
         """One analysis that no run line asks for."""
         chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
         with watched(progress) as report:
-            return carried_out(ANALYSES[line.analysis], self._task(save, report, beside), chosen)
+            task = on_cluster(self._task(save, report, beside), client, partial(self._task, save, None, beside))
+            return carried_out(ANALYSES[line.analysis], task, chosen)
 
     def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
         if given is None:

@@ -150,6 +150,7 @@ def _parser() -> _Parser:
         ("cases", "N", "how many random, latin or sobol cases (100)"),
         ("seed", "N", "of random cases (0)"),
         ("workers", "N", "processes side by side (one for each processor)"),
+        ("on", "dask://HOST:PORT", "the scheduler of a dask cluster that computes the cases"),
     ):
         sweep.add_argument(f"--{name}", metavar=metavar, help=text)
     _add_resuming(sweep)

@@ -91,6 +91,7 @@ ROOMS = {
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
     "periodic.branch periodic.sweep_periodic "
     "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
+    "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",

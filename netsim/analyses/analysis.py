@@ -44,7 +44,7 @@ class Task:
     build: machine and structure; earlier: what a table over an earlier run shows; prepare: another network with the
     same parameters; under: the same task with other parameter values (nothing is compiled anew). Saved and plotted
     signals; signals `beside` them, sampled unseen; positions `rated`, with their rates; where long runs write
-    themselves down."""
+    themselves down; runs that serve other values; the cluster that computes many runs."""
 
     network: Network
     values: Values
@@ -59,6 +59,7 @@ class Task:
     rated: Sequence[Name] = ()
     recording: Recording | None = None
     variants: Any = None
+    cluster: Any = None
 
     @cached_property
     def _built(self) -> tuple[Machine, Structure]:

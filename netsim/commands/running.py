@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -74,8 +74,9 @@ def _carried_out(
     from netsim.results.files import write
     from netsim.results.progress import progress_on
 
-    with resumed(), nullcontext() if chosen.quiet else progress_on(sys.stderr) as progress:
-        runs = model.samples({}, heeding(progress), beside, recording)
+    shows = nullcontext() if chosen.quiet else progress_on(sys.stderr)
+    with resumed(), _cluster(chosen) as client, shows as progress:
+        runs = model.samples({}, heeding(progress), beside, recording, client)
     note_files()
     try:
         files = write(runs, target)
@@ -103,6 +104,15 @@ def _carried_out(
     if kept:
         _say_kept(recording)
     return status
+
+
+def _cluster(chosen: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The client of the cluster that is to compute, or None."""
+    if getattr(chosen, "on", None) is None:
+        return nullcontext()
+    from netsim.analyses.many.cluster.connection import connected
+
+    return connected(chosen.on)
 
 
 def _recording(chosen: argparse.Namespace, target: Path, whole: bool) -> "Recording":

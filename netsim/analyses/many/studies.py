@@ -31,7 +31,7 @@ class Runs(Protocol):
 
     def _alone(
         self, line: Run, save: Sequence[str] | None, progress: Report | None, options: Mapping[str, Any],
-        beside: Sequence[Name] = (),
+        beside: Sequence[Name] = (), client: Any = None,
     ) -> Samples: ...  # fmt: skip
 
     def _judged(self, samples: Samples) -> Samples: ...
@@ -66,6 +66,7 @@ class Studies:
         over: Mapping[str, Any] | str,
         of: Sequence[str] = (),
         progress: Report | None = None,
+        client: Any = None,
         **options: Any,
     ) -> Any:
         """A transient run under many values of parameters and starts, as an xarray.Dataset: `over = {"r1.R": ("1 kOhm",
@@ -74,13 +75,14 @@ class Studies:
         it the measures, saved and plotted signals.
 
         Options: sampling ("grid", "random", "latin", "sobol", "saltelli", "corners"), points (of each range in a grid),
-        cases, seed, workers (0: one for each processor), and those of `transient`. Raises `InputError` for what cannot
+        cases, seed, workers (0: one for each processor), and those of `transient`. `client`: a `distributed.Client`,
+        whose cluster computes the cases in place of processes of this machine. Raises `InputError` for what cannot
         be varied, `SimulationError` where all cases fail."""
         line = Run("sweep", self._transient_line(options).options)
         given = {**options, "over": _over(over)}
         if kept := texts_given("of", of):
             given["of"] = Vector(tuple(parse_expression(text, "of") for text in kept))
-        return shown(self._alone(line, None, progress, given))
+        return shown(self._alone(line, None, progress, given, client=client))
 
     def fit(
         self: Runs, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],

@@ -5,8 +5,9 @@ workers (workers); measures and signals of all of them are one data set with nam
 """
 
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
 from netsim.analyses.many.data_set import swept
+from netsim.analyses.many.forked import Work
 from netsim.analyses.many.journal import Journal
 from netsim.analyses.many.one_case import Asked, Outcome, outcome, shared_of
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
-from netsim.analyses.many.workers import cpu_seconds, outcomes
+from netsim.analyses.many.workers import Elsewhere, cpu_seconds, outcomes
 from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import claims, signals_judged
@@ -140,6 +142,28 @@ def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[st
     return Journal(task.recording, identity)
 
 
+def _work(plain: Task, asked: Asked, cases: Cases) -> Work:
+    """What computes a case by its number."""
+    some = (shared_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
+    shared = next((found for found in some if found), None)
+    return lambda i: outcome(plain, asked, shared, cases.case(i))
+
+
+def work_again(again: Callable[[], Task], options: SweepOptions) -> Work:
+    """The same in another process, from what makes the task there."""
+    plain, asked, _ = asked_of(again(), options)
+    return _work(plain, asked, options.cases)
+
+
+def _elsewhere(task: Task, options: SweepOptions) -> Elsewhere | None:
+    """The cluster that computes the cases, if one was given."""
+    if task.cluster is None:
+        return None
+    from netsim.analyses.many.cluster.pieces import by_cluster
+
+    return partial(by_cluster, task.cluster, partial(work_again, task.cluster.again, options))
+
+
 def run(task: Task, options: SweepOptions) -> Samples:
     """All cases, a row each, with their data set; raises `SimulationError` where none of them finishes."""
     began, cpu = clock.perf_counter(), cpu_seconds()
@@ -154,10 +178,8 @@ def run(task: Task, options: SweepOptions) -> Samples:
             journal.add(i, each)
 
     wanted = [i for i in range(len(cases)) if i not in found]
-    some = (shared_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
-    shared = next((found for found in some if found), None)
-    work = lambda i: outcome(plain, asked, shared, cases.case(i))  # noqa: E731
-    message = outcomes(work, wanted, options.workers, task.progress, done)
+    work = _work(plain, asked, cases)
+    message = outcomes(work, wanted, options.workers, task.progress, done, _elsewhere(task, options))
     if journal and message:
         journal.write()
     if not message and all(each.failed for each in found.values()):
@@ -170,7 +192,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "integrator": options.run.method,
         "stop": options.run.stop,
         "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": cpu_seconds() - cpu,
+        "cpu_seconds": cpu_seconds() - cpu + (task.cluster.spent[0] if task.cluster else 0.0),
         "netlist": task.network.text,
     }
     return swept(task, cases, asked.instants, kept, found, attributes, message)

@@ -27,14 +27,23 @@ WORTH = 0.3
 """Seconds of work below which there is one worker."""
 
 
+Elsewhere = Callable[[Sequence[int], float], Generator[tuple[int, Outcome], None, None]]
+"""What has cases computed elsewhere, told how many seconds one takes here."""
+
+
+class Lost(Exception):
+    """Nobody computes the cases any more that were given away."""
+
+
 def outcomes(
-    work: Work, wanted: Sequence[int], workers: int, progress: Report | None, done: Callable[[int, Outcome], None]
-) -> str:
+    work: Work, wanted: Sequence[int], workers: int, progress: Report | None, done: Callable[[int, Outcome], None],
+    elsewhere: Elsewhere | None = None,
+) -> str:  # fmt: skip
     """Hand each wanted case to `done` as it comes, in no order; '' or what interrupted that. `workers`: 0 for one per
-    processor that this process may use."""
+    processor that this process may use; `elsewhere`: who computes in their place."""
     known, total = 0, len(wanted)
     try:
-        with closing(_computed(work, wanted, workers or processors())) as computed:
+        with closing(_computed(work, wanted, workers or processors(), elsewhere)) as computed:
             for i, found in computed:
                 done(i, found)
                 known += 1
@@ -42,6 +51,8 @@ def outcomes(
                     progress(known / total, f"{known} of {total} cases", known)
     except KeyboardInterrupt:
         return f"interrupted after {known} of {total} cases"
+    except Lost as lost:
+        return f"{lost}, after {known} of {total} cases"
     return ""
 
 
@@ -55,7 +66,9 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def _computed(work: Work, wanted: Sequence[int], workers: int) -> Generator[tuple[int, Outcome], None, None]:
+def _computed(
+    work: Work, wanted: Sequence[int], workers: int, elsewhere: Elsewhere | None
+) -> Generator[tuple[int, Outcome], None, None]:
     """All wanted cases; those for which no process can be forked are computed here."""
     spent = 0.0
     for i in wanted[:ALONE]:
@@ -63,6 +76,10 @@ def _computed(work: Work, wanted: Sequence[int], workers: int) -> Generator[tupl
         found = work(i)
         spent = clock.perf_counter() - began
         yield i, found
+    if elsewhere:
+        with closing(elsewhere(wanted[ALONE:], spent)) as far:
+            yield from far
+        return
     left = dict.fromkeys(wanted[ALONE:])
     if workers > 1 and spent * len(left) > WORTH:
         size = max(1, min(MOST, int(PIECE / spent)))

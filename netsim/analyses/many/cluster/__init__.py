@@ -1,0 +1,1 @@
+"""Cases of a sweep computed by the workers of a dask cluster."""
