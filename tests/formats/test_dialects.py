@@ -58,6 +58,7 @@ WORTH = {
     "vswitch": (1 / (1 + math.sqrt(1e3)), "V1 b 0 1", "Vc c 0 1.5", "S1 b a c 0 sv", "R1 a 0 1", ".model sv vswitch(ron=1 roff=1k von=3 voff=0)"),
     "vswitch of a short transition": (0.5, "V1 b 0 1", "Vc c 0 1.8", "S1 b a c 0 sv", "R1 a 0 1", ".model sv vswitch(ron=1 roff=1meg vt=1.5 vh=0.2)"),
     "vswitch of a short transition, open": (1e-6, "V1 b 0 1", "Vc c 0 1.2", "S1 b a c 0 sv", "R1 a 0 1", ".model sv vswitch(ron=1 roff=1meg vt=1.5 vh=0.2)"),
+    "resistances of controlled sources": (2.0 - 0.5 + 3.0, "V1 c 0 1", "E1 e 0 c 0 2 Rser=1", "R1 e 0 1g", "G1 0 g VALUE={1m*v(c)} Rpar=3k", "I1 i 0 1m Rpar=500", "B1 a 0 v={v(e) + v(g) + v(i)}"),
     "a root at zero": (2.0, "V1 c 0 0", "R2 c 0 1", "E1 a 0 VALUE={sqrt(abs(v(c))) + pwr(v(c), 0.5) + abs(v(c))**0.25 + hypot(v(c), v(c)) + sqrt(4)}", "R1 a 0 1"),
     "iswitch": (0.5, "V1 b 0 1", "I1 0 c 2m", "Vm c 0 0", "W1 b a vm si", "R1 a 0 1", ".model si iswitch(ron=1 roff=1meg ion=1m ioff=0)"),
     "table": (7.5, "V1 c 0 1.5", "E1 a 0 TABLE {v(c)} = (1, 5) (2, 10)", "R1 a 0 1", "R2 c 0 1"),

@@ -95,6 +95,13 @@ def _signed_power(x: Expr, y: Expr) -> Expr:
     return _of("*", call("sign", x), power(call("abs", x), y))
 
 
+def _unit_step(x: Expr) -> Expr:
+    """1 above 0; a half at 0, as in ngspice, where a number of the parameters is meant."""
+    if reads_signals(x):
+        return _holds(">", x)
+    return _of("*", Number(0.5), _of("+", Number(1.0), call("sign", x)))
+
+
 def _held(x: Expr, low: Expr, high: Expr) -> Expr:
     return call("min", call("max", x, low), high)
 
@@ -154,7 +161,7 @@ def _one(make: Callable[..., Expr]) -> Function:
 
 
 _SQUARE = _one(lambda x: _of("^", x, Number(2.0)))
-_STEP = _one(lambda x: _holds(">", x))
+_STEP = _one(_unit_step)
 _CHOICE = Function(3, 3, lambda c, a, b: Conditional(c, a, b, span=c.span), condition=True)
 _TABLE = Function(3, None, _broken_line)
 _STRAIGHT_ON = Function(3, None, _straight_on)

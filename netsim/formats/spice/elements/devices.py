@@ -37,7 +37,8 @@ def voltage(card: Card, scope: Scope) -> Instance:
 
 def current(card: Card, scope: Scope) -> Instance:
     """`I1 a b 1m`: flows from a through the source to b."""
-    first, second = scope.connected(card, wanted(card, 2, "I1 node node value")[:2])
+    tokens = wanted(card, 2, "I1 node node value")[:2]
+    first, second = with_series_resistance(card, scope, scope.connected(card, tokens))
     return scope.instance(card, "current", (second, first), {"I": source_value(card, scope, "A")})
 
 
@@ -97,7 +98,8 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
     polynomial."""
     is_voltage = card.word[0] == "e"
     tokens = wanted(card, 2, f"{card.word[0].upper()}1 node node node node gain")
-    nodes, unit = scope.connected(card, tokens[:2]), "V" if is_voltage else "A"
+    nodes = with_series_resistance(card, scope, scope.connected(card, tokens[:2]))
+    unit = "V" if is_voltage else "A"
     for key in ("value", "vol", "cur"):
         if key in card.given and (found := card.behind(key)):
             text, start = _unwrapped(*found)
@@ -194,7 +196,8 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
     """F and H: `F1 a b v1 10`, also `poly(n)`."""
     is_voltage = card.word[0] == "h"
     tokens = wanted(card, 4, f"{card.word[0].upper()}1 node node source gain")
-    nodes, unit = scope.connected(card, tokens[:2]), "V" if is_voltage else "A"
+    nodes = with_series_resistance(card, scope, scope.connected(card, tokens[:2]))
+    unit = "V" if is_voltage else "A"
     if tokens[2].text == "poly":
         count = int(scope.number(card, tokens[3]))
         inputs = [over(scope.current(t.text, card.at(t)), Number(1.0, "A")) for t in tokens[4 : 4 + count]]
