@@ -7,6 +7,7 @@ from scipy import linalg
 import netsim
 from netsim.analyses.signals import ac, reduction
 from netsim.core.compiled import objects, store
+from netsim.library.files import models_folder
 from netsim.results.files import read, write
 from netsim.text.errors import InputError, SimulationError
 
@@ -247,6 +248,12 @@ c2  capacitor (c, ground)  C = {fast} F
     total, product = slow * 1e3 + fast * 1e3 + fast, slow * fast * 1e3
     q = -(total + np.sqrt(total**2 - 4 * product)) / 2
     assert found == pytest.approx([1 / q, q / product], rel=1e-9)
+
+
+def test_a_mechanism_that_is_driven_has_the_pole_of_its_work():
+    """A four-bar turned by a motor has one state that nothing holds, the motor's work; the search for its time scale must end."""
+    found = netsim.load(models_folder() / "mechanisms" / "fourbar_spatial.net").poles()
+    assert found["real"].values == pytest.approx([0.0], abs=1e-12) and found["participation motor.work"].values == pytest.approx([1.0])
 
 
 def test_root_locus():

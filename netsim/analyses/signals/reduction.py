@@ -100,7 +100,7 @@ def _smaller(row: Array, column: Array, power: Array, size: Array, shape: tuple[
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    at = size + rate * power
+    at = np.round(16.0 * (size + rate * power))  # whole numbers: on others SciPy's search may never end
     order = np.lexsort((-at, column, row))
     first = np.ones(len(order), bool)
     first[1:] = (np.diff(row[order]) != 0) | (np.diff(column[order]) != 0)
