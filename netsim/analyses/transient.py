@@ -188,7 +188,7 @@ def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """What makes a result doubtful, and what makes it wrong."""
-    found = step_verdicts(run.options, run.counters, run.control.numbers)
+    found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
     energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted

@@ -124,6 +124,7 @@ def run_reinitialised(run: Running) -> bool:
     run.sampler.totals[:, DISSIPATED] += lost
     flowed(run.sampler.turnover, 0.0, lost)
     trial.counters[REINITIALISED] += 1
+    run.passed = run.passed or [t]
     control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
     trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
     forget(run)

@@ -129,8 +129,9 @@ def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Pr
     return found
 
 
-def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> list[Problem]:
-    """W502 and W503: steps with an estimated error above the tolerance."""
+def step_verdicts(options: TransientOptions, counters: Any, numbers: Any, jumps: Sequence[float]) -> list[Problem]:
+    """W502 and W503: steps with an estimated error above the tolerance, and what was passed over; `jumps`: the instant
+    of the first one, if any was."""
     found: list[Problem] = []
     steps = counted(int(counters[ACCEPTED]), "step")
     if counters[ROUGH]:
@@ -147,6 +148,8 @@ def step_verdicts(options: TransientOptions, counters: Any, numbers: Any) -> lis
         )
         if counters[k]
     ]
+    if jumps:
+        passed[-1] += f" ({'at' if counters[REINITIALISED] == 1 else 'the first at'} t = {jumps[0]:.9g} s)"
     if counters[ASTRAY] > SOME * counters[ACCEPTED]:
         passed.append(f"{counted(int(counters[ASTRAY]), 'point')} could not be made consistent with all equations")
     if passed:

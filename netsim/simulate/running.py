@@ -65,7 +65,8 @@ class Pace:
 class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
     constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
-    netsim.simulate.failing; `pace`: see netsim.simulate.adaptive.
+    netsim.simulate.failing; `passed`: the instant of the first jump that was passed over; `pace`: see
+    netsim.simulate.adaptive.
     `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
     `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's;
     `answers`, `reused`: workspace for the sizes that rounding leaves, and whether arrays serve other runs afterwards
@@ -94,6 +95,7 @@ class Running:
     whole: Machine | None = None
     tried: list[float] = field(default_factory=lambda: [0, 0.0])
     jumps: list[float] = field(default_factory=lambda: [0, 0.0])
+    passed: list[float] = field(default_factory=list)
     pace: Pace = field(default_factory=Pace)
     first: tuple[Consistent, Struct] | None = None
     flushed: int = 0

@@ -115,7 +115,7 @@ def _stored(run: Running) -> Tree:
     }
 
 
-PLAIN = ("idle", "last", "tried", "jumps", "flushed", "requested")
+PLAIN = ("idle", "last", "tried", "jumps", "passed", "flushed", "requested")
 """Numbers of a run that stand beside its arrays."""
 
 
