@@ -53,7 +53,7 @@ run transient(stop = 20 s, step = 50 us, method = generalized_alpha)
 CHILD = """
 import sys
 from functools import partialmethod
-from netsim.analyses import long_runs
+from netsim.analyses.over_time import long_runs
 from netsim.results.partial import recording
 recording.Recording.__init__ = partialmethod(recording.Recording.__init__, first=0.1, every=0.1)
 long_runs.IN_MEMORY = 4e4

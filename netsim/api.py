@@ -16,8 +16,7 @@ from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.many.cluster.connection import on_cluster
 from netsim.analyses.many.studies import Studies
 from netsim.analyses.refusals import refuse_signals
-from netsim.analyses.transient import stepped, stepped_options
-from netsim.analyses.variants import Variants
+from netsim.analyses.transient import stepped_options
 from netsim.core.method import Method
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
@@ -247,7 +246,7 @@ class Model(Studies):
 
         given = self.network, self.values, build, earlier, self._rewired, under
         asked = self._saves(save), self._plots(), progress, beside, rated, recording
-        return Task(*given, *asked, None if done else self.shared.setdefault("variants", Variants(self.network)))
+        return Task(*given, *asked, None if done else self.shared)
 
     def _rewired(self, network: Network) -> tuple[Values, System, Structure]:
         """Another network of the same parameters, ready to be run."""
@@ -287,6 +286,8 @@ class Model(Studies):
         `every` and `sample`; the run goes on beyond `stop`, by which steps are scaled (1 s where nothing says it).
 
         Raises what `transient` raises, and `InputError` for what cannot be an input."""
+        from netsim.analyses.over_time.run import stepped
+
         line = self._transient_line(options)
         task = self._task(save, beside=signals_judged(self.network))
         return stepped(task, self._options(line, stepped_options(line, options)), texts_given("inputs", inputs))

@@ -8,7 +8,8 @@ import pytest
 
 import netsim
 from netsim.analyses.given import written_option
-from netsim.analyses.transient import OPTIONS, transient
+from netsim.analyses.over_time.run import transient
+from netsim.analyses.transient import OPTIONS
 from netsim.library.files import models_folder
 from netsim.results.samples import Samples
 from netsim.simulate.options import check_options

@@ -74,8 +74,9 @@ ROOMS = {
     "setup.turns setup.plane_turns setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants "
     "setup.run_arrays events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given analysis signals.linearised signals.reduction modal recursion_options refusals recursion long_runs static "
-    "begun variants transient "
+    "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "
+    "signals.linearised signals.reduction modal recursion_options recursion static "
+    "over_time.run transient "
     "signals.points signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
@@ -94,7 +95,7 @@ ROOMS = {
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",
     "api": "",
-    "output": "diagram scene animate bending visual_shapes scenes mode_shapes show summary starts_shown",
+    "output": "diagram scene animate bending visual_shapes scenes mode_shapes network_shown show summary starts_shown",
     "commands": "listed telling interrupting running looking making completing",
     "cli": "",
     "__main__": "",

@@ -58,8 +58,15 @@ class Task:
     beside: Sequence[Name] = ()
     rated: Sequence[Name] = ()
     recording: Recording | None = None
-    variants: Any = None
+    shared: dict[Any, Any] | None = None
     cluster: Any = None
+
+    @property
+    def variants(self) -> Any:
+        """Runs that were begun and serve other values, kept in `shared`; None where none are."""
+        from netsim.analyses.over_time.variants import Variants
+
+        return None if self.shared is None else self.shared.setdefault("variants", Variants(self.network))
 
     @cached_property
     def _built(self) -> tuple[Machine, Structure]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from netsim.commands.interrupting import note_files
-from netsim.commands.running import load_model
+from netsim.commands.running import load_model, load_network
 from netsim.commands.telling import FINE, MISTAKE, complain
 from netsim.text.errors import InputError, Problem
 
@@ -39,9 +39,14 @@ def check_command(chosen: argparse.Namespace) -> int:
 def show_command(chosen: argparse.Namespace) -> int:
     """`netsim show`."""
     from netsim.library.files import find_netlist
+
+    file = find_netlist(chosen.file)
+    if not chosen.output and chosen.stage in ("syntax", "network"):
+        print(_of_network(file, chosen.values, chosen.stage), end="")
+        return FINE
     from netsim.output.show import show_stage
 
-    model = load_model(find_netlist(chosen.file), chosen.values)
+    model = load_model(file, chosen.values)
     if chosen.output:
         from netsim.output.diagram import draw_network
 
@@ -53,6 +58,16 @@ def show_command(chosen: argparse.Namespace) -> int:
         return FINE
     print(show_stage(model, chosen.stage), end="")
     return FINE
+
+
+def _of_network(file: Path, given: list[str], stage: str) -> str:
+    """A stage for which nothing beyond the network is made, nor imported."""
+    from netsim.network.values import Values
+    from netsim.output.network_shown import show_network, show_syntax
+
+    network, overrides = load_network(file, given)
+    text = show_syntax(network) if stage == "syntax" else show_network(network, Values(network, overrides))
+    return text.rstrip("\n") + "\n"
 
 
 def list_command(chosen: argparse.Namespace) -> int:

@@ -15,9 +15,10 @@ from netsim.text.errors import InputError, NetsimError, Problem
 
 if TYPE_CHECKING:
     from netsim.api import Model
+    from netsim.network.network import Network
     from netsim.results.partial.recording import Recording
     from netsim.results.samples import Samples
-    from netsim.text.syntax import Run
+    from netsim.text.syntax import Expr, Run
 
 STDIN = "-"
 SHORT = ("stop", "step", "max_step", "method", "rtol", "atol", "verify")
@@ -25,17 +26,22 @@ SHORT = ("stop", "step", "max_step", "method", "rtol", "atol", "verify")
 PICTURE_WORDS = ("png", "svg")
 
 
-def load_model(file: Path, values: Sequence[str]) -> "Model":
-    """The model with `-p name=value` applied: a name that is a top-level count shapes the network, the others are
-    parameters."""
-    from netsim.api import load
+def load_network(file: Path, values: Sequence[str]) -> "tuple[Network, dict[str, Expr]]":
+    """The network with `-p name=value` applied: a name that is a top-level count shapes it, the others are parameters,
+    handed back with their values."""
     from netsim.network.given import counts_and_values
+    from netsim.network.reading import read_network
 
     source = f"{sys.stdin.read()}\n" if str(file) == STDIN else file
-    if not values:
-        return load(source)
-    counts, overrides = counts_and_values(source, values)
-    return load(source, counts).with_overrides(overrides)
+    counts, overrides = counts_and_values(source, values) if values else ({}, {})
+    return read_network(source, counts), overrides
+
+
+def load_model(file: Path, values: Sequence[str]) -> "Model":
+    """The model of the network with `-p name=value` applied."""
+    from netsim.api import Model
+
+    return Model(*load_network(file, values))
 
 
 def run_command(

@@ -7,16 +7,10 @@ import numpy as np
 
 from netsim.analyses.recursion_options import RecursionOptions
 from netsim.multibody.superelements import parts_of
-from netsim.network.network import GROUND, Instance
+from netsim.output.network_shown import show_network, show_syntax
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import columns, counted
 from netsim.text.errors import InputError
-from netsim.text.expressions.show import show_expression
-from netsim.text.expressions.sizes import flatten
-from netsim.text.expressions.typed import Typed
-from netsim.text.parse import parse
-from netsim.text.show import show, show_statement
-from netsim.text.units import format_dimension, parse_unit
 
 if TYPE_CHECKING:
     from netsim.api import Model
@@ -27,66 +21,6 @@ MOST_UNKNOWNS = 60
 def show_stage(model: "Model", stage: str) -> str:
     """The text of one stage (a name in `STAGES`) of a model, ending with a newline."""
     return _STAGES[stage](model).rstrip("\n") + "\n"
-
-
-def show_syntax(model: "Model") -> str:
-    """The netlist in canonical form."""
-    return show(parse(model.network.text, model.network.file))
-
-
-# --------------------------------------------------------------------------------------------------- network
-
-
-def show_network(model: "Model") -> str:
-    """Nodes with what touches them, instances with the values of their parameters, and what the netlist asks for."""
-    network = model.network
-    touching: dict[int, list[str]] = {}
-    for instance in network.instances:
-        for node, terminal in zip(instance.nodes, instance.component.definition.terminals):
-            touching.setdefault(node, []).append(f"{instance.name}.{terminal.name}")
-    nodes = [(n.name, n.domain.name, ", ".join(touching.get(i, ()))) for i, n in enumerate(network.nodes)]
-    nodes += [("ground", "", ", ".join(touching[GROUND]))] if GROUND in touching else []
-    instances = [_instance(model, instance) for instance in network.instances]
-    asked = [show_statement(s) for s in (*network.runs, *network.saves, *network.plots)]
-    begins, sizes = (
-        [f"{b.word} {b.path} = {show_expression(b.value)}" for b in said]
-        for said in (network.beginnings, network.nominals)
-    )
-    return "\n".join(
-        [
-            counted(len(network.nodes), "node"),
-            *columns(nodes),
-            "",
-            counted(len(instances), "element"),
-            *columns(instances),
-        ]
-        + (["", "starts and guesses", *(f"  {line}" for line in begins)] if begins else [])
-        + (["", "sizes of signals", *(f"  {line}" for line in sizes)] if sizes else [])
-        + (["", "to do", *(f"  {line}" for line in asked)] if asked else [])
-    )
-
-
-def _instance(model: "Model", instance: Instance) -> tuple[str, str, str, str]:
-    names = ["ground" if n == GROUND else model.network.nodes[n].name for n in instance.nodes]
-    inputs = {q.name for q in instance.component.definition.inputs}
-    units = {p.name: p.unit for p in instance.component.definition.params}
-    values = [f"{name} = {quantity(value, units[name])}" for name, value in model.values.parameters(instance).items()]
-    values += [f"{name} = {count}" for name, count in instance.counts]
-    values += [f"{b.name} = {show_expression(b.value)}" for b in instance.text.bindings if b.name in inputs]
-    return instance.name, instance.component.name, f"({', '.join(names)})", ", ".join(values)
-
-
-def quantity(value: Typed, unit: str | None) -> str:
-    """`200 N/m`, `[0, 0.15, 0] m`: a value in its declared unit."""
-    declared = parse_unit(unit or "")
-    scalars = [f"{declared.from_si(float(x)):.6g}" for x in flatten(value.value)]
-    text = f"[{', '.join(scalars)}]" if isinstance(value.value, tuple) else scalars[0]
-    unit = (
-        unit
-        if unit is not None or value.dimension is None or value.dimension.is_none
-        else format_dimension(value.dimension)
-    )
-    return text if unit in (None, "", "1") else f"{text} {unit}"
 
 
 # ------------------------------------------------------------------------------------------------- structure
@@ -271,8 +205,8 @@ def show_pattern(model: "Model") -> str:
 
 
 _STAGES: "dict[str, Callable[[Model], str]]" = {
-    "syntax": show_syntax, "network": show_network, "structure": show_structure, "kernels": show_kernels,
-    "system": show_system,
-    "pattern": show_pattern,
+    "syntax": lambda model: show_syntax(model.network),
+    "network": lambda model: show_network(model.network, model.values),
+    "structure": show_structure, "kernels": show_kernels, "system": show_system, "pattern": show_pattern,
 }  # fmt: skip
 STAGES = tuple(_STAGES)

@@ -9,7 +9,8 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis
 from netsim.analyses.given import NAMES
-from netsim.analyses.transient import OPTIONS, transient, transient_options
+from netsim.analyses.over_time.run import transient
+from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.network.values import parameter_names
 from netsim.results.samples import Signal
 from netsim.simulate.options import TransientOptions

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.library.files import models_folder
 from netsim.text.expressions.from_python import parse_expression
 

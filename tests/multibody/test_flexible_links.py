@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import netsim
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.equations.forms.build import build_form
 from netsim.equations.forms.symbols import UNIFORM
 from netsim.multibody.recursion.links import link_of

@@ -9,7 +9,7 @@ import pytest
 
 import netsim
 from browser.chromium import PROGRAM, Browser
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.library.files import models_folder
 from netsim.output.animate import (
     Arrow,

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 import netsim
 from conftest import ran, sampled
-from netsim.analyses import begun
+from netsim.analyses.over_time import begun
 from netsim.equations.kernels import native
 from netsim.text.errors import InputError
 

@@ -9,7 +9,7 @@ import pytest
 
 import netsim
 from conftest import line_options, loaded
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.library.files import models_folder
 from netsim.simulate.options import check_options
 from netsim.text.errors import InputError, SimulationError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses import long_runs
+from netsim.analyses.over_time import long_runs
 from netsim.results.partial.recording import Log, Recording
 from netsim.simulate import adaptive
 

@@ -48,7 +48,7 @@ VALUES = {"R": 1700.0}
 
 def alone(model):
     """The run that begins by itself: the readable start and what Python makes of it."""
-    task = replace(model._task(), variants=None)
+    task = replace(model._task(), shared=None)
     return ANALYSIS.run(task, model.run_options()[0])
 
 

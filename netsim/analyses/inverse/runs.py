@@ -11,7 +11,7 @@ import numpy as np
 
 from netsim.analyses.inverse.options import InverseOptions
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, rewired
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.messages import quoted
 from netsim.equations.system import System

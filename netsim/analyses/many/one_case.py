@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 
 from netsim.analyses.analysis import OVERFLOWS, Task, carried_out
-from netsim.analyses.begun import Asked as Signals
-from netsim.analyses.begun import Begun
+from netsim.analyses.over_time.begun import Asked as Signals
+from netsim.analyses.over_time.begun import Begun
+from netsim.analyses.over_time.run import finished, measured_alone
+from netsim.analyses.over_time.variants import Template, Wanted, begun_anew
 from netsim.analyses.sensitivity.moved import changed_network, moved
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
-from netsim.analyses.transient import finished, measured_alone
-from netsim.analyses.variants import Template, Wanted, begun_anew
 from netsim.equations.batches import Batch
 from netsim.equations.parameters import parameters_of
 from netsim.equations.prescribed import Prescribed, prescribed_parameters
@@ -56,9 +56,9 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What all cases of a task have in common where one run serves them (netsim.analyses.variants): parameters by batch
-    that no case changes, the batches and functions of time that cases change, which rates of the batches vanish, and
-    targets of written starts (None where cases change them)."""
+    """What all cases of a task have in common where one run serves them (netsim.analyses.over_time.variants):
+    parameters by batch that no case changes, the batches and functions of time that cases change, which rates of the
+    batches vanish, and targets of written starts (None where cases change them)."""
 
     task: Task
     wanted: Wanted

@@ -9,7 +9,7 @@ from netsim.analyses.inverse.check import states_of
 from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall

@@ -15,7 +15,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, with_redundant
 from netsim.initial.reactions.reactions import constraint_owners
-from netsim.initial.reactions.redundancy import loops, mobility
+from netsim.initial.reactions.redundancy import loops, mobility, without
 from netsim.network.network import Instance
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
@@ -89,14 +89,15 @@ class Locking:
         return f"make it parallel to {self.other}, or take a joint with more freedom"
 
 
-def locked(whole: Machine, g: Array) -> Problem | None:
-    """N403 where a closed chain cannot move from the position in g, whatever drives it, and could if an axis were
-    turned. `whole` is the machine of all constraints. A chain that no axis frees is a structure that is meant."""
-    found = locking(whole, g, axes_of_loops(whole, g))
+def locked_chains(machine: Machine, g: Array) -> list[Problem]:
+    """N403 where a closed chain of a machine with redundant constraints cannot move from the position in g, whatever
+    drives it, and could if an axis were turned. A chain that no axis frees is a structure that is meant."""
+    whole = without(machine, None) if machine.system.redundant else None
+    found = locking(whole, g, axes_of_loops(whole, g)) if whole else None
     if found is None:
-        return None
+        return []
     also = tuple((axis.owner.span, "or this axis") for axis in found.axes[1:])
-    return Problem("N403", found.message, found.axes[0].owner.span, also=also, hint=found.remedy)
+    return [Problem("N403", found.message, found.axes[0].owner.span, also=also, hint=found.remedy)]
 
 
 def locking(machine: Machine, g: Array, axes: list[Axis]) -> Locking | None:

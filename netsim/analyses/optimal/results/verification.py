@@ -18,7 +18,7 @@ from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.results.answer import read, vectors
-from netsim.analyses.transient import transient
+from netsim.analyses.over_time.run import transient
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.long_runs import windowed
+from netsim.analyses.over_time.long_runs import windowed
 from netsim.equations.history import check_step
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.begun import Asked, Begun, begun_run
-from netsim.analyses.long_runs import windowed
+from netsim.analyses.over_time.begun import Asked, Begun, begun_run
+from netsim.analyses.over_time.long_runs import windowed
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.network.network import Network

@@ -1,0 +1,290 @@
+"""A transient run: from a consistent start through the time loop to samples, and what is to be said of them."""
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Task
+from netsim.analyses.over_time.begun import Asked, Begun, begun_run
+from netsim.analyses.over_time.long_runs import on_disk, recorder_of, seen
+from netsim.analyses.over_time.variants import Template, Wanted, begun_anew
+from netsim.core.contract import ACCEPTED, FACTORISATIONS, ITERATIONS
+from netsim.core.loop.turnover import turned_over
+from netsim.core.newton import set_time
+from netsim.core.states import place
+from netsim.equations.machine import Machine, build_machine
+from netsim.initial.initial import Change, Structure
+from netsim.initial.reactions.axes import locked_chains
+from netsim.initial.reactions.left_out import not_held
+from netsim.initial.reactions.left_out import told as told_parted
+from netsim.initial.reactions.redundancy import describe, solvable
+from netsim.results.partial.recording import DISK, DiskFull, Recording
+from netsim.results.progress import Report
+from netsim.results.samples import Samples, Trace
+from netsim.results.selection import Selection
+from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
+from netsim.simulate.events.event_log import log_text
+from netsim.simulate.failing import grown, keep_last_step, near_rounding
+from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.repeated import finer, verified
+from netsim.simulate.setup.beginning import told
+from netsim.simulate.setup.sizes import energy_of_rounding
+from netsim.simulate.variants import targets
+from netsim.structure.orders import absent_rates
+from netsim.text.errors import Problem
+from netsim.text.syntax import Expr, Name
+
+if TYPE_CHECKING:
+    from netsim.simulate.stepped.simulator import Simulator
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """How a run ended: the problem that stopped it (if any), what to say, and what it took, in all and in the time loop
+    alone."""
+
+    failure: Problem | None
+    message: str
+    wall_seconds: float
+    cpu_seconds: float
+    loop_cpu_seconds: float
+
+
+def transient(
+    machine: Machine,
+    structure: Structure,
+    options: TransientOptions,
+    saves: Sequence[Expr] = (),
+    plots: Sequence[Expr] = (),
+    progress: Report | None = None,
+    rated: Sequence[Name] = (),
+    beside: Sequence[Name] = (),
+    origin: Array | None = None,
+    recording: Recording | None = None,
+) -> Samples:
+    """Integrate from 0 to stop and sample; positions in `rated` with their rates, signals `beside` unseen.
+
+    With an `origin` (of the samples of a network with the same unknowns) it begins at that point instead of a start of
+    its own.
+
+    What takes long is written by `recording` as it goes, and samples that memory does not take stay there.
+    A failure or an interruption ends the samples early and says so (`finished`, `message`).
+    Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
+    """
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(saves, plots, rated, beside)
+    return finished(begun_run(machine, structure, options, asked, origin, recording), progress, recording, began)
+
+
+def finished(begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]) -> Samples:
+    """The run, integrated: its samples and what is to be said of them."""
+    at, run, selection, followed = begun.at, begun.run, begun.selection, begun.followed
+    recorder = recorder_of(recording, run.machine, run.options, begun.start, selection, followed)
+    loop = clock.thread_time()
+    failure, message = _ended(run, progress, recorder)
+    ending = _Ending(
+        failure, message, clock.perf_counter() - began[0], clock.thread_time() - began[1], clock.thread_time() - loop
+    )
+    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    samples = _samples(run, selection, begun.rates, begun.structure, at.changes, ending, at.coordinates, trace)
+    warnings, broken = _verdicts(run, samples.finished)
+    warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
+    if samples.finished and not broken:
+        warnings = (*warnings, *locked_chains(at.absolute, at.point))
+    also = seen(selection, begun.unseen, run.sampled[1])
+    samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
+    return on_disk(samples, run, selection, begun.unseen, recorder) if recorder and run.flushed else samples
+
+
+def measured_alone(begun: Begun) -> Samples:
+    """The run, integrated, with what measures and assertions read: no saved signals, attributes and warnings."""
+    run, followed = begun.run, begun.followed
+    failure, message = _ended(run, None, None)
+    time, sampled, account = run.sampled
+    unseen = {name: sampled[:, j] for j, name in enumerate(begun.selection.entries)}
+    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    broken = _verdicts(run, failure is None)[1]
+    return Samples(
+        "", np.minimum(time, run.options.stop), (), sampled[:, :0], account[:, :3], {}, not message, message,
+        unseen=unseen, trace=trace, broken=broken,
+    )  # fmt: skip
+
+
+def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> tuple[Problem | None, str]:
+    """The run, integrated: the problem that stopped it, if any, and what to say of its end."""
+    failure: Problem | None = None
+    try:
+        failure = integrate_adaptive(run, progress, recorder)
+        if recorder and not failure:
+            recorder.ended(run)
+    except DiskFull as full:
+        failure = full.problems[0]
+    except KeyboardInterrupt:
+        return None, f"interrupted at t = {run.now:g} s"
+    if failure and failure.code != DISK:
+        failure = near_rounding(failure, 1.0 if run.options.step else run.options.rtol, grown(run))
+        keep_last_step(run)
+    return failure, failure.message if failure else ""
+
+
+def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Simulator":
+    """The run of a task, to be stepped from Python, with parameters that are its inputs (netsim.simulate.stepped).
+
+    Raises as `transient` does, and `InputError` (E429) for what cannot be an input."""
+    from netsim.simulate.stepped.going import begin
+    from netsim.simulate.stepped.inputs import inputs_of
+    from netsim.simulate.stepped.simulator import Simulator
+
+    known = inputs_of(task.machine.system, task.values, inputs)
+    machine, structure = task.machine, task.structure
+    if inputs:
+        system, absent = machine.system, absent_rates(machine.system, known.values)
+        if not np.array_equal(absent, absent_rates(system, task.values)):
+            system, structure = solvable(system, known.values, absent)
+        machine = build_machine(system, known.values, task.earlier)
+    options = replace(options, sample=options.stop, every=1, jumping=bool(inputs))
+    asked = Asked(task.saves, task.plots, (), task.beside, traced=False)
+    wanted = Wanted(machine, structure, options, asked, None)
+    begun = (None if inputs else _anew(task, wanted)[0]) or begun_run(machine, structure, options, asked)
+    at, selection = begun.at, begun.selection
+    going = begin(begun.run, at.absolute, known, at.time_events)
+    return Simulator(going, list(selection.entries), selection.expressions)
+
+
+def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """What makes a result doubtful, and what makes it wrong."""
+    found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
+    energy = _energy_verdict(run) if finished else None
+    wrong = energy is not None and energy.code.startswith("E")
+    asked = finished and run.machine.system.redundant is not None and not run.pace.parted
+    open_ = not_held(run.machine, _stands(run), run.now) if asked else None
+    if run.pace.parted:
+        open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
+    broken = [problem for problem in (open_, energy if wrong else None) if problem]
+    return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
+
+
+def _energy_verdict(run: Running) -> Problem | None:
+    def rounding(most: float) -> float:
+        h = run.now / max(int(run.counters[ACCEPTED]), 1)
+        return energy_of_rounding(run.machine, run.trial, h, run.now, most)
+
+    return energy_verdict(run.options, run.machine.system.network, run.turnover, rounding)
+
+
+def _stands(run: Running) -> Array:
+    """The global vector where the run has come to."""
+    g, state, problem = run.trial.g.copy(), run.trial.start, run.machine.struct
+    set_time(problem, g, run.now)
+    place(problem, g, state)
+    return g
+
+
+def _trace(run: Running, names: Sequence[str]) -> Trace:
+    """What the steps found at their nodes."""
+    time, *signals = np.ascontiguousarray(np.moveaxis(run.traced, 2, 0))
+    return Trace(time, dict(zip(names, signals)))
+
+
+def _samples(
+    run: Running,
+    selection: Selection,
+    rates: Mapping[str, tuple[str, str]],
+    structure: Structure,
+    changes: Sequence[Change],
+    ending: _Ending,
+    coordinates: str,
+    trace: Trace | None,
+) -> Samples:
+    time, sampled, account = run.sampled
+    time = np.minimum(time, run.options.stop)  # the state behind an event at the stop
+    columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
+    shown, values = selection.table(run.machine, columns, time, trace)
+    kept = {name: (columns[v], columns[a]) for name, (v, a) in rates.items()}
+    finished = ending.failure is None and not ending.message
+    attributes = _attributes(run, structure, changes, ending) | {"coordinates": coordinates}
+    kinetic = account[:, 3] if run.machine.system.layout.nk else None
+    return Samples("", time, shown, values, account[:, :3], attributes, finished, ending.message, kept, kinetic=kinetic)
+
+
+def _attributes(run: Running, structure: Structure, changes: Sequence[Change], ending: _Ending) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "analysis": "transient",
+        "method": run.options.method,
+        "forces": run.options.forces,
+        **({"step": run.options.step} if run.options.step else {"rtol": run.options.rtol}),
+        **({"atol": run.options.atol} if run.options.atol else {}),
+        "stop": run.options.stop,
+        "formulation": "tree" if run.machine.element else "absolute",
+        "unknowns": run.machine.system.n,
+        "index": structure.index,
+        "steps": run.steps,
+        **run.effort,
+        **({"event_log": log_text(run.events.log)} if run.events else {}),
+        "iterations": int(run.counters[ITERATIONS]),
+        "factorisations": int(run.counters[FACTORISATIONS]),
+        "wall_seconds": ending.wall_seconds,
+        "turned_over": turned_over(run.turnover),
+        "cpu_seconds": ending.cpu_seconds,
+        "loop_cpu_seconds": ending.loop_cpu_seconds,
+        "redundant": describe(run.machine.system),
+        "characteristic_length": run.reactions.length if run.reactions else 0.0,
+        **told(changes),
+        "netlist": run.machine.system.network.text,
+    }
+    return found | ({"failure": ending.failure} if ending.failure else {})
+
+
+def run(task: Task, options: TransientOptions) -> Samples:
+    """The run that a line asks for, compared with a finer one where it is to be verified."""
+    samples = _once(task, options)
+    if options.verify and samples.finished and samples.pieces is None:
+        return verified(samples, _beside(task, options, samples.time), options)
+    return samples
+
+
+def _beside(task: Task, options: TransientOptions, times: Array) -> Samples:
+    """The run with a smaller tolerance, sampled at these instants too."""
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(task.saves, task.plots, (), ())
+    begun = begun_run(task.machine, task.structure, finer(options), asked)
+    if not (options.step or options.sample):
+        begun.run.control = begun.run.control._replace(grid=np.append(np.unique(times[times > 0.0]), np.inf))
+    return finished(begun, task.progress, None, began)
+
+
+def _once(task: Task, options: TransientOptions) -> Samples:
+    if task.rated:
+        return _alone(task, options)
+    began = clock.perf_counter(), clock.thread_time()
+    asked = Asked(task.saves, task.plots, (), task.beside)
+    wanted = Wanted(task.machine, task.structure, options, asked, task.recording)
+    begun, template = _anew(task, wanted)
+    samples = finished(begun, task.progress, task.recording, began) if begun else _alone(task, options)
+    if template is not None:
+        task.variants.given_back(wanted, template)
+    return samples
+
+
+def _anew(task: Task, wanted: Wanted) -> tuple[Begun | None, Template | None]:
+    """A run that begins in the arrays of another one, and the template that has them; None where it has to begin by
+    itself."""
+    template, begun = task.variants.taken(wanted) if task.variants else (None, None)
+    if template is None:
+        return begun, None
+    machine, goals = wanted.machine, targets(wanted.machine.system, task.values)
+    return begun_anew(template, task.values, machine.parameters, goals, wanted.recording), template
+
+
+def _alone(task: Task, options: TransientOptions) -> Samples:
+    """A run that begins by itself."""
+    return transient(
+        task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside,
+        recording=task.recording,
+    )  # fmt: skip
