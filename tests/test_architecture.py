@@ -26,10 +26,10 @@ ROOMS = {
     "grammar.explain parse expressions.from_python kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
-    "spice.elements.models spice.elements.asking spice.elements.parameters spice.elements.sources spice.elements.passives "
+    "spice.elements.models spice.elements.asking spice.elements.semiconducting.parameters spice.elements.sources spice.elements.passives "
     "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
-    "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.transistors "
-    "spice.elements.semiconductors spice.elements.windings "
+    "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.semiconducting.transistors "
+    "spice.elements.semiconducting.ideal_diode spice.elements.semiconducting.semiconductors spice.elements.windings "
     "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.harmonics "
     "spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",

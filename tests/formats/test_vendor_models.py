@@ -53,3 +53,45 @@ def test_macromodels(name, tmp_path):
         outside = np.maximum(np.maximum(about.min(axis=1) - b, b - about.max(axis=1)), 0.0)
         gaps = np.where(jumps, outside, np.abs(b - np.interp(s, t, a)))
         assert np.ptp(a) > 0.1 and np.sqrt(np.mean(gaps**2)) < 1e-3 * np.ptp(a), node
+
+
+DIODES = {
+    "straight": {"vfwd": 0.7, "vrev": 2.0},
+    "limited": {"vfwd": 1.0, "vrev": 2.0, "ilimit": 1.0, "revilimit": 0.5},
+    "bent": {"vfwd": 1.0, "vrev": 2.0, "rrev": 0.3, "ilimit": 1.0, "revilimit": 1.0, "epsilon": 1.0, "revepsilon": 0.5},
+}
+
+
+def beyond(w, on, off, at, limit, bend):
+    """The current of one side, counted from zero voltage on that side."""
+    v = w + at
+    reached = off * (at + bend) + 0.5 * bend * (on - off)
+    past = (limit - reached) * np.tanh(on / limit * (w - bend)) + reached if limit else off * at + on * w
+    return np.where(w <= 0, off * v, np.where(w < bend, off * v + 0.5 * w**2 * (on - off) / (bend or 1.0), past))
+
+
+@NGSPICE
+@pytest.mark.parametrize("name", DIODES)
+def test_diodes_of_straight_pieces(name, tmp_path):
+    """LTspice's, over all of their regions: the closed form to 1e-12, and ngspice, which stops 1e-3 before that."""
+    figures = DIODES[name]
+    deck = f"title\nv1 a 0 0\nd1 a b dm\nv2 b 0 0\n.model dm d(ron=0.5 roff=1k {' '.join(f'{k}={x!r}' for k, x in figures.items())})\n"
+    (tmp_path / "ours.cir").write_text(deck + ".dc v1 -5 5 0.1\n.save i(v2)\n.end\n")
+    found = netsim.load(tmp_path / "ours.cir").run()["v2.i"].values.ravel()
+    (tmp_path / ".spiceinit").write_text("set ngbehavior=ltpsa\n")
+    control = ".control\nset numdgt=15\nset wr_singlescale\ndc v1 -5 5 0.1\nwrdata out.txt i(v2)\n.endc\n.end\n"
+    (tmp_path / "deck.cir").write_text(deck + control)
+    subprocess.run(["ngspice", "-b", "deck.cir"], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    theirs = np.loadtxt(tmp_path / "out.txt")[:, 1]
+    v = np.linspace(-5, 5, 101)
+    ahead = beyond(v - figures["vfwd"], 2.0, 1e-3, figures["vfwd"], figures.get("ilimit"), figures.get("epsilon", 0.0))
+    back = beyond(-v - 2.0, 1 / figures.get("rrev", 0.5), 1e-3, 2.0, figures.get("revilimit"), figures.get("revepsilon", 0.0))
+    assert np.abs(found - np.where(v > 0, ahead, -back)).max() < 1e-12
+    assert np.ptp(theirs) > 1.4 and np.abs(found - theirs).max() < 1e-3 * np.ptp(theirs)
+
+
+def test_what_does_not_belong_to_a_diode_of_straight_pieces(tmp_path):
+    """A saturation current beside them."""
+    (tmp_path / "c.cir").write_text("t\nv1 a 0 1\nd1 a 0 dm\n.model dm d(ron=1 roff=1meg is=1e-14)\n.op\n.end\n")
+    with pytest.raises(netsim.InputError, match="'is'"):
+        netsim.load(tmp_path / "c.cir")

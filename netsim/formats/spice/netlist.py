@@ -18,8 +18,8 @@ from netsim.formats.spice.circuit import Circuit
 from netsim.formats.spice.conditions import chosen
 from netsim.formats.spice.elements.asking import wanted
 from netsim.formats.spice.elements.devices import DEVICES, subcircuit
-from netsim.formats.spice.elements.parameters import LETTERS
-from netsim.formats.spice.elements.semiconductors import semiconductor
+from netsim.formats.spice.elements.semiconducting.parameters import LETTERS
+from netsim.formats.spice.elements.semiconducting.semiconductors import semiconductor
 from netsim.formats.spice.elements.switches import KINDS, switch
 from netsim.formats.spice.elements.windings import coupled
 from netsim.formats.spice.scopes import Made, Scope

@@ -9,7 +9,7 @@ import math
 from netsim.formats.spice.cards import Token
 from netsim.formats.spice.circuit import KELVIN
 from netsim.formats.spice.elements.models import Model
-from netsim.formats.spice.elements.parameters import Kind
+from netsim.formats.spice.elements.semiconducting.parameters import Kind
 from netsim.formats.spice.numbers import literal
 from netsim.formats.spice.scopes import Scope
 from netsim.text.syntax import Binary, Call, Expr, Name, Number, Part

@@ -10,9 +10,10 @@ from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import BOLTZMANN, KELVIN
 from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, model_of
-from netsim.formats.spice.elements.parameters import LETTERS, SILENT, Kind, kind_of
+from netsim.formats.spice.elements.semiconducting.ideal_diode import ideal_diode, is_ideal
+from netsim.formats.spice.elements.semiconducting.parameters import LETTERS, SILENT, Kind, kind_of
+from netsim.formats.spice.elements.semiconducting.transistors import mosfet_bindings, mosfet_resistances
 from netsim.formats.spice.elements.sources import plus
-from netsim.formats.spice.elements.transistors import mosfet_bindings, mosfet_resistances
 from netsim.formats.spice.numbers import in_unit, literal, value_of
 from netsim.formats.spice.scopes import Made, Scope, placed
 from netsim.text.errors import InputError, Problem, Span, nearest
@@ -59,6 +60,8 @@ def semiconductor(card: Card, scope: Scope) -> Instance:
             f"{model.type}"
         )
         raise InputError(Problem("E226", message, card.at(tokens[at])))
+    if is_ideal(model):
+        return ideal_diode(card, scope, model)
     kind = kind_of(model)
     if at > len(kind.terminals):
         message = f"'{card.word}' has {at} nodes: nodes of temperature are not known"

@@ -1,0 +1,1 @@
+"""Diodes and transistors by their `.model` lines."""
