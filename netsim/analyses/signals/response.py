@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 from netsim.analyses.signals.linearised import Linearised, Powers
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse
@@ -125,12 +125,16 @@ def response(lin: Linearised, equations: Powers, outputs: Powers, s: Array) -> A
     for first in range(0, len(s), chunk):
         some = s[first : first + chunk]
         u = spectral.solve(some, sides)
-        for f, each in enumerate(some):
-            at = sum(each**k * power[:, : lin.n] for k, power in enumerate(c))
-            for row, column, value, length, k in late:
-                at = at + csr_array((value * each**k * np.exp(-each * length), (row, column)), shape=at.shape)
-            direct = sum(each**k * power.toarray() for k, power in enumerate(d))
-            found[first + f] = at @ u[f].T + direct
+        here = found[first : first + chunk]
+        for k, power in enumerate(c):
+            read = (power[:, : lin.n] @ u.reshape(-1, lin.n).T).reshape(-1, len(some), m)
+            here += some[:, None, None] ** k * read.swapaxes(0, 1)
+        for row, column, value, length, k in late:
+            by = value * some[:, None] ** k * np.exp(-some[:, None] * length)
+            each = by[:, :, None] * u[:, :, column.astype(np.int64)].swapaxes(1, 2)
+            np.add.at(here.swapaxes(0, 1), row, each.swapaxes(0, 1))
+        for k, power in enumerate(d):
+            here += some[:, None, None] ** k * power.toarray()
     return found
 
 
