@@ -63,6 +63,7 @@ WORTH = {
     "iswitch": (0.5, "V1 b 0 1", "I1 0 c 2m", "Vm c 0 0", "W1 b a vm si", "R1 a 0 1", ".model si iswitch(ron=1 roff=1meg ion=1m ioff=0)"),
     "table": (7.5, "V1 c 0 1.5", "E1 a 0 TABLE {v(c)} = (1, 5) (2, 10)", "R1 a 0 1", "R2 c 0 1"),
     "transfer at rest": (4.0, "V1 c 0 2", "E1 a 0 LAPLACE {v(c)} = {2/(1 + s*1u)}", "R1 a 0 1", "R2 c 0 1"),
+    "a source with inputs of distortion": (2.0, "V1 a 0 DC 2 AC 1 SIN(0 1 1k) DISTOF1 1 0 DISTOF2 0.1", "R1 a 0 1"),
     "a constant beside a wave, at rest": (2.0, "V1 a 0 DC 2 AC 1 SIN(0 1 1k)", "R1 a 0 1"),
     "a parameter by a call without braces": (3.0, ".param k=max(1, 3)", "V1 a 0 {k}", "R1 a 0 1"),
     "a current of a source that comes later": (-2.0, "E1 a 0 VALUE={1k*i(E2)}", "E2 b 0 VALUE={v(c)}", "R2 0 b 1k", "V1 c 0 2", "R1 a 0 1"),

@@ -37,7 +37,7 @@ def _constant_and_wave(card: Card) -> tuple[Token | None, tuple[Token, tuple[Tok
         if token.text in WAVES:
             wave = token, _until_word(tokens[i:])
             i += len(wave[1])
-        elif token.text == "ac":
+        elif token.text in ("ac", "distof1", "distof2"):
             i += len(_until_word(tokens[i:])[:2])
         elif token.text == "dc":
             if i == len(tokens):

@@ -140,12 +140,12 @@ def _text(name: str, n: int) -> list[str]:
     text += ["  param Z : Ohm > 0", "  param T : s > 0", "  param A > 0"]
     text += [line for k in index for line in (f"  param x{k} : 1/s > 0", f"  param c{k}", f"  param d{k}")]
     for end in (1, 2):
-        text += [f"  branch p{end} -> n{end} : v{end}, i{end}", f"  var a{end} : V", f"  var f{end} : V"]
+        text += [f"  branch p{end} -> n{end} : v{end}, i{end}", f"  var a{end} : V"]
         text += [f"  var {state}{end}_{k} : V" for state in "uw" for k in index]
     for end, other in ((1, 2), (2, 1)):
         text += [
             f"  a{end} = v{end}{summed('c', 'u', end)} + Z*i{end}",
-            f"  f{end} = delayed(a{other}, T)",
+            f"  let f{end} = delayed(a{other}, T)",
             f"  i{end} = (v{end}{summed('c', 'u', end)} - A*(f{end}{summed('d', 'w', end)}))/Z",
         ]
         text += [f"  der(u{end}_{k}) = x{k}*(v{end} - u{end}_{k})" for k in index]
