@@ -323,3 +323,22 @@ run transient(stop = 10 ms, from = {origin})
 """
     (run,) = netsim.load(text + "save b.v\n").samples()
     assert run.finished and run.values[0, 0] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("volts", [1e-15, 1e-12, 1e-9, 1.0, 1e6])
+def test_starts_do_not_depend_on_their_sizes(volts):
+    """A coil across which a voltage is written is no rest: it begins without current, whatever the voltage, and R L C ring as they must."""
+    text = f"""
+use electrical
+c1 capacitor (a, ground) C = 1 nF, start v = {volts!r} V
+l1 inductor  (a, ground) L = 25 uH
+r1 resistor  (a, ground) R = 3 kOhm
+save a.v, l1.i
+run transient(stop = 10 us, rtol = 1e-7, sample = 0.1 us)
+"""
+    found = netsim.load(text).run()
+    assert found["l1.i"].values[0] == 0.0
+    w, z = 1 / np.sqrt(25e-15), np.sqrt(25e-15) / (2 * 3e3 * 1e-9)
+    turn = w * np.sqrt(1 - z**2) * found.time.values
+    wanted = volts * np.exp(-z * w * found.time.values) * (np.cos(turn) - z / np.sqrt(1 - z**2) * np.sin(turn))
+    assert found["a.v"].values == pytest.approx(wanted, abs=2e-6 * volts)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.linear.columns import Columns, columns_of, diagonal_of
+from netsim.core.linear.graphs import connected
 from netsim.core.linear.least_change import Pivots, least_change
 from netsim.equations.messages import unmet
 from netsim.equations.starts.rows import StartRow
@@ -34,6 +35,9 @@ ROUNDED, STALLED = 16 * np.finfo(float).eps, 1e-10
 """Residuals below these parts of their terms are rounding: at any time, and where a full step of Newton's method makes
 them no smaller."""
 SMALLEST = 1e-4
+LEFT, FAINT = 1e-9, 1e-9
+"""What Newton's last step may leave of an equation whose unknowns have their nominal sizes, and the least part of these
+that counts."""
 PATIENCE = 3
 """PATIENCE: so many full steps that make residuals no smaller, where these are small enough, are the end."""
 LONGEST_TURN = 0.5
@@ -240,7 +244,27 @@ def _violated(stage: StageUnknowns, g: Array, r: Array) -> Array:
         np.maximum.at(largest, equation[there], content)
     terms += 1e6 * ROUNDED * weight * largest  # a formula may take differences of what it reads before it weighs them
     floor = np.concatenate([terms[stage.equations], [max(abs(row.target), 1e-9) for row in stage.rows]])
-    return np.asarray(~(np.abs(r) <= 1e-6 * floor + 1e-9))
+    left = np.abs(r)
+    met = left <= 1e-6 * floor + LEFT
+    if (met & (left > 1e-6 * floor + LEFT * FAINT)).any():  # small numbers, or rounding of larger ones beside them
+        met = left <= 1e-6 * floor + LEFT * _sizes(stage, g)
+    return np.asarray(~met)
+
+
+def _sizes(stage: StageUnknowns, g: Array) -> Array:
+    """The largest unknown or written start, in nominal sizes, of what each equation and row acts on, from FAINT to 1:
+    residuals of a circuit of nanovolts are no rounding for being less than those of one of volts. What moves has its
+    nominal size: positions are counted from anywhere."""
+    s, weights, nk = stage.stages.signature, stage.stages.weights, stage.stages.machine.system.layout.nk
+    variable, equation = s.variable[s.kept], s.equation[s.kept]
+    island = connected(2 * (s.size + 1), variable, s.size + 1 + equation)
+    size, some = np.zeros(2 * (s.size + 1)), np.unique(variable)
+    content = np.abs(g[slots(stage.stages.machine, some, np.zeros(len(some), np.int64))]) * weights[some]
+    np.maximum.at(size, island[some], np.where(some < nk, 1.0, content))
+    for row in stage.rows:
+        np.maximum.at(size, island[row.variables], abs(row.target) * weights[row.variables])
+    at = [*(s.size + 1 + stage.equations), *(int(row.variables[0]) for row in stage.rows)]
+    return np.clip(size[island[at]], FAINT, 1.0)
 
 
 def _check_solved(stage: StageUnknowns, g: Array, soft: Array, exhausted: bool) -> None:
