@@ -28,26 +28,28 @@ FEW = 16
 
 @dataclass(eq=False)
 class Evaluations:
-    """How often NumPy has evaluated each kernel of a batch, and the calls of those that machine code evaluates by now:
-    a start of many rounds is worth a kernel's compilation, or its load. The count is that of one search for a start, so
-    that its bits do not depend on what ran before."""
+    """How often NumPy has evaluated each kernel of a batch, and the calls of those that machine code evaluates by now,
+    for each machine that it was asked of (they read its parameters): a start of many rounds is worth a kernel's
+    compilation, or its load. The count is that of one search for a start, so that its bits do not depend on what ran
+    before."""
 
     counts: dict[tuple[int, int], int] = field(default_factory=dict)
-    calls: dict[tuple[int, int], tuple[Array, Array, Call]] = field(default_factory=dict)
+    calls: dict[tuple[int, int, int], tuple[Machine, Array, Array, Call]] = field(default_factory=dict)
 
     def run(self, machine: Machine, batch: Batch, kernel: Kernel, g: Array) -> Array | None:
         """The kernel's outputs (outputs, n) by machine code; None where NumPy is still to give them."""
-        key = id(batch), id(kernel)
+        which = id(batch), id(kernel)
+        key = id(machine), *which
         if key not in self.calls:
-            self.counts[key] = self.counts.get(key, 0) + 1
-            if self.counts[key] <= FEW or not len(machine.problem.residual):
+            self.counts[which] = self.counts.get(which, 0) + 1
+            if self.counts[which] <= FEW or not len(machine.problem.residual):
                 return None
             program, layout = kernel.program, machine.system.layout
             places = np.arange(program.n_outputs * batch.n, dtype=np.int32)
             gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
             call = Call(program, batch.n, gather, machine.parameters[id(batch)], places)
-            self.calls[key] = call_table([call], layout.uniforms), np.zeros(len(places)), call
-        table, out, call = self.calls[key]
+            self.calls[key] = machine, call_table([call], layout.uniforms), np.zeros(len(places)), call
+        _, table, out, call = self.calls[key]
         out[:] = 0.0
         run_table(table, g, out)
         return out.reshape(call.program.n_outputs, batch.n)
