@@ -92,7 +92,7 @@ RUN = sorted(
     if path.parent.name != "broken" and "transient(" in path.read_text(encoding="utf-8")
 )
 WITHOUT_POSITIONS = {"electrical", "thermal", "magnetic", "hydraulic", "gas", "coolant", "signal", "couplings"}
-JOINED = {"electromagnet", "hydraulic_servo", "induction_motor_start", "screw_jack"}
+JOINED = {"electromagnet", "hydraulic_servo", "induction_motor_start", "pwm_inverter", "screw_jack"}
 """Couplings lead to positions in these."""
 
 

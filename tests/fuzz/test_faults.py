@@ -12,8 +12,8 @@ from named import EACH, KINDS, beside_models, first_message, names_slip
 
 from netsim.text.errors import render
 
-UNNAMED = {"misspelt_node": 3}
-"""Mistakes of a kind that nothing names: a body, a heat capacity and a motor's shaft alone on misspelt nodes, as one may want."""
+UNNAMED = {"misspelt_node": 5}
+"""Mistakes of a kind that nothing names: two bodies, an inertia, a heat capacity and a motor's shaft alone on misspelt nodes, as one may want."""
 
 
 @pytest.fixture(scope="module")

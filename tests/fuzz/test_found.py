@@ -281,7 +281,7 @@ x lone () u = sine(time, amplitude = 1, frequency = 1 Hz)
 @pytest.mark.parametrize(
     ("more", "run", "code"),
     [
-        ("", "periodic(period = 1 s)", "E449"),
+        ("", "periodic(period = 1 s)", ""),
         ("", "recursion(stop = 1 s)", "E450"),
         ("use translational\nm mass (q) m = 1 kg\n", "transfer(input = x.u, output = x.k)", "E443"),
         ("", "inverse(stop = 1 s, track = [x.k = 1], actuators = [x.u])", ""),
