@@ -134,6 +134,8 @@ class Curve:
             step = self.solved(row, 0.0)
             if step is None:
                 return 0
+            if not row[:-1].any():
+                step[-1] = 0.0  # l itself is held: exactly
             self.move(step)
             aside += step
             u = np.append(self.g[self.rest.places], self.value) / self.sizes
