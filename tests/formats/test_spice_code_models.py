@@ -19,6 +19,9 @@ MODELS = {
     "d_dt": ("a1 1 o m", "d_dt(gain=1e-4 out_offset=0.1 out_lower_limit=-10 out_upper_limit=10)"),
     "s_xfer": ("a1 1 o m", "s_xfer(gain=2 num_coeff=[1 0.5] den_coeff=[1 1.1 1.2] int_ic=[0 0] denormalized_freq=5000)"),
     "slew": ("a1 2 o m", "slew(rise_slope=5e3 fall_slope=8e3)"),
+    "hyst": ("a1 1 o m", "hyst(in_low=-0.2 in_high=0.4 hyst=0.15 out_lower_limit=-1 out_upper_limit=2 input_domain=1e-4)"),
+    "hyst, falling": ("a1 2 o m", "hyst(in_low=0 in_high=1 hyst=0.3 out_lower_limit=3 out_upper_limit=-1 "
+                      "input_domain=1e-4 fraction=FALSE)"),
     "sine": ("a1 1 o m", "sine(cntl_array=[-1 0 1.3] freq_array=[500 1000 3000] out_low=-0.5 out_high=1.5)"),
     "current output": ("a1 1 %id(o 0) m", "gain(gain=1e-3)"),
     "aswitch": ("a1 1 %gd(o p) m\nv9 p 0 1", "aswitch(cntl_off=-0.5 cntl_on=1 r_off=1e5 r_on=10 log=TRUE)"),
@@ -85,7 +88,7 @@ def test_starts_in_a_subcircuit(tmp_path):
 
 def test_what_is_refused(tmp_path):
     for lines, words in (
-        ("a1 1 o m\n.model m hyst(hyst=1)", "code model hyst is not supported"),
+        ("a1 1 o m\n.model m oneshot(clk_trig=1)", "code model oneshot is not supported"),
         ("a1 1 m\n.model m gain(gain=1)", "is written A1 in out model"),
         ("a1 %i 1 o m\n.model m gain(gain=1)", "kind %i, which is not supported"),
         ("a1 1 o c m\n.model m delay(has_delay_cnt=TRUE)", "a delay that an input controls"),

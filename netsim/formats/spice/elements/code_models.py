@@ -1,5 +1,5 @@
 """XSPICE's analogue code models (elements A) as sources by expressions: gain, summer, mult, divide, limit, climit, pwl,
-int, d_dt, s_xfer, slew, delay, sine, square, triangle, aswitch, pswitch.
+int, d_dt, s_xfer, slew, hyst, delay, sine, square, triangle, aswitch, pswitch.
 
 Laws are those of the ngspice 39 manual, chapter 8.2; limits and broken lines have sharp corners (ngspice rounds them
 over `input_domain` and `limit_range`). Digital, event-driven and table models are not supported.
@@ -191,7 +191,7 @@ SWITCHES: dict[str, Law] = {
     "pswitch": lambda c: _resistance(c, f"({_share(c)})^2*(3-2*{_share(c)})" if _logarithmic(c) else _share(c)),
 }
 """Resistances that go from r_off to r_on: straight, or (a logarithmic pswitch) without corners."""
-BLOCKS = ("s_xfer", "slew", "d_dt")
+BLOCKS = ("s_xfer", "slew", "d_dt", "hyst")
 
 
 def code_model(card: Card, scope: Scope) -> Instance:
@@ -297,8 +297,27 @@ def _slew(code: Code) -> Expr:
     return _read_at(code, held, "v", "V")
 
 
+def _hyst(code: Code) -> Expr:
+    """A straight line between two limits, `hyst` to the right until the upper limit is passed, to the left until the
+    lower one is: `on` of a switch that carries no current says which."""
+    low, high, shift = code.number("in_low", 0.0), code.number("in_high", 1.0), code.number("hyst", 0.1)
+    domain = code.number("input_domain", 0.01)
+    domain *= high - low if code.given.get("fraction", ["true"])[0].lower() in _TRUE else 1.0
+    node = code.scope.inner_node(f"{code.card.word}_leg", code.card.span())
+    control = {"control": _value(code, code.read(0), {}), "threshold": Number((low + high) / 2)}
+    width = {"width": Number((high - low) / 2 + shift + domain)}
+    leg = _part(code, "leg", "hysteresis_switch", node, control | width)
+    least, most = code.number("out_lower_limit", 0.0), code.number("out_upper_limit", 1.0)
+    slope, (lower, upper) = (most - least) / (high - low), sorted((least, most))
+    line = f"{least!r}+{slope!r}*({code.read(0)}-{low!r}-{shift!r}*(1-2*leg))"
+    closed = Name((*leg.parts, Part("on")), span=code.card.span())
+    return _value(code, f"max(min({line},{upper!r}),{lower!r})", {"leg": closed})
+
+
 def _block(code: Code, kind: str) -> Expr:
-    """What has states: a rate, a limiter of the rate, a transfer function."""
+    """What has states: a rate, a limiter of the rate, two legs, a transfer function."""
+    if kind == "hyst":
+        return _hyst(code)
     if kind in ("d_dt", "slew"):
         return _rate(code) if kind == "d_dt" else _slew(code)
     reads = _value(code, f"{code.number('gain', 1.0)!r}*({code.read(0)}+{code.number('in_offset')!r})", {})
