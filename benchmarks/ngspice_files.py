@@ -65,6 +65,19 @@ def deck(path: Path) -> tuple[list[str], dict[str, str]]:
     return lines, asked
 
 
+_INCLUDE = re.compile(r"^\s*\.inc(?:lude)?\s+[\"']?([^\s\"']+)", re.IGNORECASE)
+_ELEMENT = re.compile(r"\s*([a-z]|\.inc|\.lib)", re.IGNORECASE)
+_FAMILY = re.compile(r"\blevel\s*=\s*(8|10|14|49|54)\b", re.IGNORECASE)
+
+
+def _family(path: Path, lines: list[str]) -> str:
+    """What is said of models of a family that is not here, in a file that is included; empty without such."""
+    for file in (path.parent / match[1] for line in lines if (match := _INCLUDE.match(line))):
+        if file.is_file() and (found := _FAMILY.search(file.read_text(errors="replace"))):
+            return f"level {found[1]} (BSIM) of a MOSFET is not known ({file.name})"
+    return ""
+
+
 def _number(text: str) -> float:
     from netsim.formats.spice.numbers import value_of
 
@@ -218,8 +231,8 @@ def compare(path: Path) -> dict:
 
     lines, asked = deck(path)
     kind = next((each for each in ("tran", "dc", "ac", "op") if each in asked), None)
-    if kind is None or len(lines) < 3:
-        return {"kind": "", "status": "other", "reason": "asks for no transient, dc, ac or op"}
+    if kind is None or not any(map(_ELEMENT.match, lines[1:])):
+        return {"kind": "", "status": "other", "reason": "asks for no transient, dc, ac or op, or has no elements"}
     result = {"kind": kind, "status": "agrees", "reason": "", "error": 0.0}
     try:
         circuit_program(path)
@@ -227,6 +240,7 @@ def compare(path: Path) -> dict:
     except Exception as error:  # whatever ends a file is what is counted
         problems = getattr(error, "problems", None)
         every = [p.message for p in problems or ()]
+        every = [family] if every and (family := _family(path, lines)) else every
         said = (
             next((m for m in every if _ABSENT.search(m)), every[0])
             if every
