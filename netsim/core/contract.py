@@ -14,8 +14,8 @@ Array = np.ndarray
 
 REJECTED_ALWAYS = 1e30
 ITERATIONS, FACTORISATIONS, FRESH, ACCEPTED, REJECTED, FAILED, EVENTS, RESTARTED, REFUSED, UNSOLVED = range(10)
-ROUGH, UNTESTED, REINITIALISED, ASTRAY, CURVED, KNOWN, JUDGED, FORMULA, PARTS = range(10, 19)
-COUNTERS = 19
+ROUGH, UNTESTED, REINITIALISED, ASTRAY, CURVED, KNOWN, JUDGED, FORMULA, PARTS, SETTLING = range(10, 20)
+COUNTERS = 20
 """Positions in the integer counters of a run. RESTARTED: 1 or 2: nothing of before the present instant may be
 used; 2: the state there is consistent. REFUSED, UNSOLVED: how often in a row the error test refused the step
 and Newton's method failed; that once at least where steps are given. ROUGH: given steps whose estimated error is far
@@ -24,7 +24,8 @@ points that were to be made consistent and stayed as the method left them; CURVE
 sum of constant multiples; KNOWN: earlier states at hand (see `earlier`); JUDGED: 1 while the polynomials of a step are
 held against the equations (see `dense_output` of netsim.core.method); FORMULA: 1 where steps are those of the formula
 and nothing beside it: no estimate of the error, no projection, Newton's method to its own tolerance; PARTS: given steps
-that were taken in parts, since Newton's method found no whole one."""
+that were taken in parts, since Newton's method found no whole one; SETTLING: 1 where values of a refused step
+tell a size (`settles` of netsim.core.method)."""
 
 STEP, ON_ACCEPT, DENSE_OUTPUT, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""

@@ -11,7 +11,9 @@ rotation counts as the angle from its reference, as 1 rad at most.
 
 A kind that has not moved yet, since it was zero until a kink (the output of `max(u, 0)`), would be measured by what has
 grown since then, or by a guess, and no step is short enough for that. A step refused there tells the size, also beyond
-the nominal one, until the end of that step is passed.
+the nominal one, until the end of that step is passed, if the method settles what is fast (`settles` of
+netsim.core.method). Others are far beyond what the run will reach there: v = h a/2 of generalized-alpha instead of the
+velocity a/w of an oscillator, (h/T)^6 of an explicit method beyond its bound of stability.
 
 r_k is what rounding leaves of quantities that are zero but for it (netsim.simulate.setup.sizes). A size that somebody
 has written takes the place of all this: scale_i = rtol (c |z_i| + fixed_i), c = 0 for `nominal SIGNAL = VALUE` and 1
@@ -21,7 +23,7 @@ for `atol`.
 import numpy as np
 
 from netsim.core.compiled.function import inner
-from netsim.core.contract import FORMULA, RELATIVE, RTOL, UNTIL, WIDE
+from netsim.core.contract import FORMULA, RELATIVE, RTOL, SETTLING, UNTIL, WIDE
 from netsim.core.problem import ALPHA, KA, KV, LEAST, NK, NQ, NY
 
 Array = np.ndarray
@@ -90,7 +92,10 @@ def widen(problem, trial, state, solved):
 
 @inner
 def count_refused(problem, trial, end):
-    """Let the values at the `end` of a step that was refused count until then in kinds that have not moved yet."""
+    """Let the values at the `end` of a step that was refused count until then in kinds that have not moved yet, where
+    the method settles what is fast."""
+    if not trial.counters[SETTLING]:
+        return
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     trial.tolerances[UNTIL] = max(trial.tolerances[UNTIL], end)
     seen = trial.sizes[TRIED]

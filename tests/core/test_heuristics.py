@@ -10,7 +10,7 @@ import pytest
 
 from netsim.core import scales
 from netsim.core.compiled.function import Compiled
-from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, UNSOLVED, UNTESTED, WIDE
+from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, SETTLING, UNSOLVED, UNTESTED, WIDE
 from netsim.core.loop import adaptive, control, crossings, defect, delays, event_iteration, instants
 from netsim.core.methods import single
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
@@ -57,7 +57,7 @@ def motion(so_far, nominal=1.0, rtol=1e-6, refused=0.0):
     rows = np.array([[so_far], [0.0], [0.0], [refused]])
     trial = SimpleNamespace(
         start=np.array([0.0, 10.0, 0.0]), scale=np.full(2, rtol), tolerances=tolerances, exponent=np.ones(2, int), fixed=np.zeros(2),
-        sizes=rows, kind=np.zeros(2, int), nominal=np.full(2, nominal), largest=np.zeros(2),
+        sizes=rows, kind=np.zeros(2, int), nominal=np.full(2, nominal), largest=np.zeros(2), counters=positions(32, (SETTLING, 1)),
     )  # fmt: skip
     return SimpleNamespace(sizes=sizes(nk=1)), trial
 
@@ -94,6 +94,13 @@ def test_scales_count_what_a_step_tries_beyond_three_times_what_was_known(plain,
     widen(problem, trial, np.array([times, 0.0, 0.0]), True)
     assert trial.tolerances[WIDE] == widened
     assert trial.scale[0] == pytest.approx(1e-6 * (times if widened else 1.0))
+
+
+def test_refused_steps_of_a_method_that_does_not_settle_tell_no_size(plain):
+    problem, trial = motion(0.2)
+    trial.start[:], trial.end, trial.counters[SETTLING] = 0.0, np.array([7.0, 0.0, 0.0]), 0
+    plain(scales).count_refused(problem, trial, 0.5)
+    assert not trial.sizes[3].any()
 
 
 @pytest.mark.parametrize(("moved", "size"), [(0.9e-15, 7.0), (1.1e-15, 0.2)])

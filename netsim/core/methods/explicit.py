@@ -224,7 +224,7 @@ def _look_inside(method, problem, trial, h):
 def _method(name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float) -> Method:
     return Method(
         name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), step, on_accept, dense_output,
-        estimate=order, work=work, explicit=True, single=False, caution=CAUTION, gap=gap,
+        estimate=order, work=work, explicit=True, settles=False, single=False, caution=CAUTION, gap=gap,
         reason="an explicit method cannot prescribe accelerations",
     )  # fmt: skip
 

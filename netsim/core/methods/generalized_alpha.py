@@ -255,5 +255,5 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
 METHOD = Method(
     "generalized_alpha", Orders(2, 2, 2), prepare, step, on_accept, dense_output, estimate=3, title="generalized-alpha",
     reason="its accelerations come from positions, and each further derivative costs an order",
-    formula=True,
+    formula=True, settles=False,
 )  # fmt: skip

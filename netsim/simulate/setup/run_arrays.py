@@ -16,6 +16,7 @@ from netsim.core.contract import (
     FORMULA,
     RESTARTED,
     RTOL,
+    SETTLING,
     UNSOLVED,
     Trial,
 )
@@ -114,6 +115,7 @@ def first_trial(
     counters = np.zeros(COUNTERS, np.int64)
     counters[RESTARTED] = 2
     counters[CURVED] = int(curved(machine))
+    counters[SETTLING] = int(method.settles)
     counters[UNSOLVED] = 1 if options.step else 0
     counters[FORMULA] = int(options.formula)
     exponent = exponents(system, structure)
