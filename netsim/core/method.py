@@ -138,16 +138,16 @@ class Together:
 class Method:
     """A method for the time loop; raises `ValueError` where its functions do not take what the loop passes.
 
-    estimate: the power of the step that its error estimate shrinks with; 0: it has none, and runs in given steps only;
-    earlier: how many accepted states the loop keeps for it; work: nodes of its quadrature in a step; highest_index: of
-    networks where it has an order, and `reason` why not above; needs_rates: it reads accelerations and rates where a
-    step begins; explicit: it has no matrix; settles: what decays or swings
-    within a fraction of a step is at its end near where it will be (L-stable methods, no explicit ones); single: it solves its stages one by one, by Newton's method; variable: the
-    order is the highest, and the estimate that of the first step; caution: the part of the tolerance that its estimate
-    may use up, since errors of steps of one sign add up over a run; gap: the longest part of a step in which it
-    evaluates nothing; title: in messages; formula: given steps are its formula and nothing beside it, so
-    that they compare with published ones digit by digit; renewed: its arrays after new pivots; forget: matrices that it
-    keeps serve no more."""
+    estimate: the power of the step that its error estimate shrinks with; 0: it has none, and runs in given steps
+    only; earlier: how many accepted states the loop keeps for it; work: nodes of its quadrature in a step;
+    highest_index: of networks where it has an order, and `reason` why not above; needs_rates: it reads
+    accelerations and rates where a step begins; explicit: it has no matrix; settles: what decays or swings within a
+    fraction of a step is at its end near where it will be (L-stable methods, no explicit ones); single: it solves
+    its stages one by one, by Newton's method; variable: the order is the highest, and the estimate that of the
+    first step; caution: the part of the tolerance that its estimate may use up, since errors of steps of one sign
+    add up over a run; gap: the longest part of a step in which it evaluates nothing; title: in messages; formula:
+    given steps are its formula and nothing beside it, so that they compare with published ones digit by digit;
+    renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
 
     name: str
     orders: Orders
