@@ -12,7 +12,7 @@ import pytest
 from netsim.text.kept.cache import cache_folder
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-PARTS = {"netlists", "peers", "run"}
+PARTS = {"netlists", "ngspice_decks", "peers", "run"}
 """Scripts without a report of their own: what others use, and all of them in a row."""
 
 CHARGE = """

@@ -35,10 +35,17 @@ class Circuit:
     uic: bool = False
     signals: bool = False
     potentials: dict[str, Expr] = field(default_factory=dict)
+    analyses: frozenset[str] = frozenset()
+    """The lines that ask for analyses, such as `.tran`."""
     warms: bool = False
     """Whether the temperature varies: it is then the parameter `temper`."""
     values: dict[str, str] = field(default_factory=dict)
     """Parameters that values of elements have become, because they vary."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether every analysis is one at rest, where no current changes."""
+        return bool(self.analyses) and self.analyses <= {".op", ".dc", ".tf", ".sens"}
 
     @property
     def celsius(self) -> float:

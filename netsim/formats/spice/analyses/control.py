@@ -45,6 +45,7 @@ LINES = (
     ".plot",
     ".probe",
 )
+_ANALYSES = (".tran", ".op", ".dc", ".tf", ".sens", ".ac", ".noise", ".pz", ".sp", ".four")
 _SILENT = (".title", ".width", ".end", ".backanno", ".ends")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
@@ -54,7 +55,8 @@ about reltol."""
 
 
 def read_options(cards: list[Card], circuit: Circuit) -> None:
-    """Temperature, tolerances, and the times of `.tran`, which waves of sources refer to."""
+    """Temperature, tolerances, the analyses, and the times of `.tran`, which waves of sources refer to."""
+    circuit.analyses = frozenset(card.word for card in cards if card.word in _ANALYSES)
     for card in cards:
         if card.word in (".options", ".option", ".opt"):
             for name, token in card.given.items():

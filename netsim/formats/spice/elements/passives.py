@@ -10,6 +10,7 @@ from netsim.formats.spice.cards import Card
 from netsim.formats.spice.elements.asking import unknown, wanted
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
+from netsim.formats.spice.elements.two_resistances import has_two, resistor_type
 from netsim.formats.spice.expressions import difference
 from netsim.formats.spice.functions import reads_signals
 from netsim.formats.spice.numbers import literal
@@ -35,12 +36,16 @@ def resistor(card: Card, scope: Scope) -> Instance:
         scope.circuit.report.note(message, card.span())
         scope.through[card.word] = (scope.elements[card.word], "i")
         return scope.instance(card, "conductor", nodes, {"G": Number(0.0, "S")})
-    if "ac" in card.given:
-        hint = "netsim has one resistance at all frequencies"
-        scope.circuit.report.note("'ac' of resistors is ignored", card.at(card.given["ac"]), hint=hint)
-    value = times(value, _warmth(card, scope))
-    value = _divided(value, card, scope)
+    warmth = _warmth(card, scope)
+    value = _divided(times(value, warmth), card, scope)
     scope.through[card.word] = (scope.elements[card.word], "i")
+    if "ac" in card.given:
+        if has_two(scope.circuit):
+            other = _divided(times(scope.value(card, card.given["ac"], "Ohm"), warmth), card, scope)
+            return scope.instance(card, resistor_type(scope.circuit), nodes, {"R": value, "Rac": other})
+        if ".tran" in scope.circuit.analyses and len(scope.circuit.analyses) > 1:
+            hint = "ask for responses in a circuit without .tran"
+            scope.circuit.report.note("'ac' of resistors is ignored", card.at(card.given["ac"]), hint=hint)
     if isinstance(value, Number) and value.value == 0:
         return scope.instance(card, "voltage", nodes, {"v": Number(0.0, "V")})
     variable = reads_signals(value) or (isinstance(value, Unary) and isinstance(value.operand, Number))

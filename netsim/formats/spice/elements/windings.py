@@ -40,10 +40,19 @@ def coupled(scope: Scope) -> tuple[list[Instance], set[str]]:
         )
     if problems:
         raise InputError(problems)
+    if scope.circuit.at_rest:
+        named = {name for _, names in groups for name in names}
+        return [_shorted(scope, cards[name]) for name in cards if name in named], named
     order = list(cards)
     return [
         _group(scope, group, [cards[name] for name in sorted(names, key=order.index)]) for group, names in groups
     ], {n for g in groups for n in g[1]}
+
+
+def _shorted(scope: Scope, coil: Card) -> Instance:
+    """A winding where no current changes: it has no voltage, whatever its inductance and its couplings are."""
+    scope.through[coil.word] = (scope.elements[coil.word], "i")
+    return scope.instance(coil, "voltage", scope.connected(coil, coil.plain[:2]), {"v": Number(0.0, "V")})
 
 
 def _group(scope: Scope, ties: list[Card], coils: list[Card]) -> Instance:

@@ -1,0 +1,48 @@
+"""What counts at rest only, or in small signals only."""
+
+import numpy as np
+import pytest
+
+import netsim
+
+
+def tables(tmp_path, text):
+    (tmp_path / "c.cir").write_text(f"title\n{text}\n.end\n")
+    return netsim.load(tmp_path / "c.cir").samples()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("line", [".ac lin 3 1 10", ".op"])
+def test_ac_of_a_resistor_counts_in_small_signals_alone(tmp_path, scale, line):
+    """A divider 1:4 at rest, 1:1 in small signals."""
+    circuit = f"v1 a 0 dc 5 ac 3\nr1 a b {scale!r} ac={4 * scale!r}\nr2 b 0 {4 * scale!r}\n.save v(b)"
+    table = tables(tmp_path, f"{circuit}\n{line}")[-1]
+    wanted = 4.0 if line == ".op" else 1.5
+    assert np.abs(np.asarray(table.values).ravel()) == pytest.approx(wanted, rel=1e-11)
+
+
+@pytest.mark.parametrize("coupling", ["1.005", "-1.005", "{1}"])
+def test_windings_at_rest_are_short_circuits_whatever_their_couplings_are(tmp_path, coupling):
+    circuit = f"v1 a 0 1\nr1 a b 2\nl1 b 0 1u\nl2 c 0 4u\nr2 c 0 1k\nk1 l1 l2 {coupling}\n.save v(b) v(c) i(l1)\n.op"
+    values = np.asarray(tables(tmp_path, circuit)[-1].values).ravel()
+    assert values == pytest.approx([0.0, 0.0, 0.5], abs=1e-12)
+
+
+def test_such_couplings_are_refused_in_time(tmp_path):
+    with pytest.raises(netsim.InputError):
+        tables(tmp_path, "v1 a 0 1\nl1 a b 1u\nr1 b 0 1\nl2 c 0 4u\nr2 c 0 1k\nk1 l1 l2 1.005\n.tran 1n 1u")
+
+
+@pytest.mark.parametrize("gmin", [1e-12, 1e-9])
+def test_a_base_that_draws_current_backwards_sees_both_gmin(tmp_path, gmin):
+    """v = -i/(2 gmin) with the emitter and the collector at ground, beside saturation currents far below."""
+    circuit = f"i1 b 0 1n\nq1 0 b 0 m\n.model m npn(is=1e-22 bf=100)\n.options gmin={gmin!r}\n.save v(b)\n.op"
+    (value,) = np.asarray(tables(tmp_path, circuit)[-1].values).ravel()
+    assert value == pytest.approx(-1e-9 / (2 * gmin), rel=1e-6)
+
+
+def test_a_diode_whose_saturation_current_is_large_conducts(tmp_path):
+    circuit = "i1 0 a 1\nd1 a 0 m\n.model m d(is=2000)\n.save v(a)\n.op"
+    (value,) = np.asarray(tables(tmp_path, circuit)[-1].values).ravel()
+    thermal = 300.15 * 1.380649e-23 / 1.602176634e-19
+    assert value == pytest.approx(thermal * np.log1p(1 / 2000), rel=1e-9)
