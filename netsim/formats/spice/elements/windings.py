@@ -41,8 +41,8 @@ def coupled(scope: Scope) -> tuple[list[Instance], set[str]]:
     if problems:
         raise InputError(problems)
     if scope.circuit.at_rest:
-        named = {name for _, names in groups for name in names}
-        return [_shorted(scope, cards[name]) for name in cards if name in named], named
+        wound = {name for _, names in groups for name in names}
+        return [_shorted(scope, cards[name]) for name in cards if name in wound], wound
     order = list(cards)
     return [
         _group(scope, group, [cards[name] for name in sorted(names, key=order.index)]) for group, names in groups
