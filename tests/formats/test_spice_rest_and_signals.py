@@ -33,12 +33,29 @@ def test_such_couplings_are_refused_in_time(tmp_path):
         tables(tmp_path, "v1 a 0 1\nl1 a b 1u\nr1 b 0 1\nl2 c 0 4u\nr2 c 0 1k\nk1 l1 l2 1.005\n.tran 1n 1u")
 
 
+PLACES = [("npn()", 2), ("pnp()", 3), ("npn(subs=-1)", 3), ("pnp(subs=1)", 2)]
+"""How many junctions the base has: that of the substrate is at the collector, or at the base of a lateral transistor."""
+
+
 @pytest.mark.parametrize("gmin", [1e-12, 1e-9])
-def test_a_base_that_draws_current_backwards_sees_both_gmin(tmp_path, gmin):
-    """v = -i/(2 gmin) with the emitter and the collector at ground, beside saturation currents far below."""
-    circuit = f"i1 b 0 1n\nq1 0 b 0 m\n.model m npn(is=1e-22 bf=100)\n.options gmin={gmin!r}\n.save v(b)\n.op"
+@pytest.mark.parametrize("kind, junctions", PLACES)
+def test_a_base_that_draws_current_backwards_sees_gmin_of_its_junctions(tmp_path, kind, junctions, gmin):
+    """v = -i/(n gmin) with all else at ground, beside saturation currents far below."""
+    sign = -1 if kind[0] == "p" else 1
+    circuit = f"i1 b 0 {sign}n\nq1 0 b 0 m\n.model m {kind[:-1]} is=1e-22 bf=100)\n.options gmin={gmin!r}\n.save v(b)\n.op"
     (value,) = np.asarray(tables(tmp_path, circuit)[-1].values).ravel()
-    assert value == pytest.approx(-1e-9 / (2 * gmin), rel=1e-6)
+    assert value == pytest.approx(-sign * 1e-9 / (junctions * gmin), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e-12, 1e-9])
+@pytest.mark.parametrize("kind, junctions", PLACES)
+def test_the_capacitance_of_the_substrate_is_at_the_collector_or_at_the_base(tmp_path, kind, junctions, scale):
+    """The currents of a source between substrate and all else, which is not biased, and of collector and base."""
+    circuit = "vs s 0 ac 1\nvc c 0 0\nvb b 0 0\nq1 c b 0 s m\n.options gmin=0\n.ac lin 1 1 1\n.save i(vs) i(vc) i(vb)"
+    table = tables(tmp_path, f"{circuit}\n.model m {kind[:-1]} is=1e-30 cjs={scale!r})")[-1]
+    there = 1j * 2 * np.pi * scale
+    wanted = [-there, there, 0.0] if junctions == 2 else [-there, 0.0, there]
+    assert np.asarray(table.values).ravel() == pytest.approx(wanted, rel=1e-9, abs=1e-9 * scale)
 
 
 def test_a_diode_whose_saturation_current_is_large_conducts(tmp_path):

@@ -73,8 +73,8 @@ _BIPOLAR = _named("""
     ikr:Ikr:A isc:Isc:A nc:Nc: rb:Rb:Ohm
     rbm:Rbm:Ohm rc:Rc:Ohm re:Re:Ohm cje:Cje:F vje:Vje:V pe:Vje:V mje:Mje: me:Mje: cjc:Cjc:F vjc:Vjc:V pc:Vjc:V
     mjc:Mjc: mc:Mjc: xcjc:xcjc:
-    cjs:Cjs:F ccs:Cjs:F vjs:Vjs:V ps:Vjs:V mjs:Mjs: ms:Mjs: tf:tf:s xtf:xtf: vtf:Vtf:V itf:Itf:A tr:tr:s fc:fc:
-    eg:Eg:V xti:xti: xtb:xtb: kf:Kf: af:Af:
+    subs:subs: cjs:Cjs:F ccs:Cjs:F vjs:Vjs:V ps:Vjs:V mjs:Mjs: ms:Mjs:
+    tf:tf:s xtf:xtf: vtf:Vtf:V itf:Itf:A tr:tr:s fc:fc: eg:Eg:V xti:xti: xtb:xtb: kf:Kf: af:Af:
 """)
 _JUNCTION_FET = _named(
     "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc: "
@@ -172,7 +172,7 @@ def kind_of(model: Model) -> Kind:
 
 
 SILENT = _words(
-    "kf af ef gdsnoi nlev level mfg type vceo icrating vpk iave version tnom tref t_measured t_abs t_rel_global subs "
+    "kf af ef gdsnoi nlev level mfg type vceo icrating vpk iave version tnom tref t_measured t_abs t_rel_global "
     "lis nk vds ron qg fv_max bv_max id_max te_max pd_max rth0 cth0 ibv_max nfk vbr vgs_max vgd_max vds_max vbs_max "
     "vbd_max vgsr_max vgdr_max idr_max rth_ext derating cmetal cpoly lm lp wm wp xom xoi xm xp icmax vcemax ibmax "
     "vbemax"
