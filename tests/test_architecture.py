@@ -26,7 +26,8 @@ ROOMS = {
     "grammar.explain parse expressions.from_python kept.parsed",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
-    "spice.elements.models spice.elements.asking spice.elements.semiconducting.parameters spice.elements.sources spice.elements.passives "
+    "spice.elements.models spice.elements.asking spice.elements.semiconducting.parameters spice.elements.sources spice.elements.two_resistances "
+    "spice.elements.passives "
     "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
     "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.semiconducting.transistors "
     "spice.elements.semiconducting.ideal_diode spice.elements.semiconducting.semiconductors spice.elements.windings "
