@@ -31,7 +31,7 @@ ROOMS = {
     "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
     "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.semiconducting.transistors "
     "spice.elements.semiconducting.ideal_diode spice.elements.semiconducting.semiconductors spice.elements.windings "
-    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.harmonics "
+    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.other_lines spice.analyses.harmonics "
     "spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",

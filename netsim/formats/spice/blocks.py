@@ -62,6 +62,10 @@ class Block:
         return {**(self.parent.all_functions() if self.parent else {}), **self.functions}
 
 
+LINES = (".subckt", ".ends", ".global", ".param", ".csparam", ".model", ".func")
+"""The dotted lines that blocks keep for themselves."""
+
+
 def sorted_blocks(cards: list[Card], report: Report) -> Block:
     """The circuit's outermost block; what stands in a wrong place is reported."""
     here = top = Block("", None, None)
@@ -88,7 +92,7 @@ def sorted_blocks(cards: list[Card], report: Report) -> Block:
 def _take(card: Card, here: Block, report: Report) -> None:
     """A line of a block into its place."""
     word = card.word
-    if word in (".param", ".params", ".csparam"):
+    if word in (".param", ".csparam"):
         for given in parameters_of(card):
             here.given[given.name] = given
         here.functions.update(_functions_of(card))

@@ -69,6 +69,11 @@ class Token:
     end: int
 
 
+INCLUDES = (".include", ".inc", ".incl", ".lib")
+SAME = {".macro": ".subckt", ".eom": ".ends", ".fourier": ".four", ".para": ".param", ".params": ".param"}
+"""Other names of lines."""
+
+
 @dataclass(frozen=True)
 class Card:
     """One statement: its text on one line, and where the pieces of that come from: (offset in the text, line,
@@ -107,7 +112,7 @@ class Card:
     @property
     def word(self) -> str:
         """The first word: an element's name, or what a dotted line says."""
-        return self.tokens[0].text
+        return SAME.get(self.tokens[0].text, self.tokens[0].text)
 
     @cached_property
     def plain(self) -> tuple[Token, ...]:
@@ -200,8 +205,8 @@ def _included(path: Path, text: str, skipped: int, report: Report, above: tuple[
             continue
         if card.word == ".end":
             return
-        if card.word not in (".include", ".inc", ".incl", ".lib") or len(card.tokens) < 2:
-            if card.word != ".endl":
+        if card.word not in INCLUDES or len(card.tokens) < 2:
+            if card.word != ".endl":  # the end of a section that was read whole
                 yield card
             continue
         where = card.tokens[1]

@@ -67,7 +67,7 @@ def chosen(cards: list[Card], report: Report) -> Iterator[Card]:
     """The cards without conditions and without the branches that do not hold; what is wrong is reported."""
     known, branches = Known({}), list[_Branch]()
     for card in _outside(cards):
-        if card.word in (".param", ".params", ".csparam"):
+        if card.word in (".param", ".csparam"):
             known.given.update((given.name, given) for given in parameters_of(card))
     for card in cards:
         if card.word in WORDS:

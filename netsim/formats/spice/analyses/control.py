@@ -8,6 +8,7 @@ from netsim.formats.spice.analyses.harmonics import harmonics
 from netsim.formats.spice.analyses.measures import Figures
 from netsim.formats.spice.analyses.operating import LINES as AT_REST
 from netsim.formats.spice.analyses.operating import at_rest
+from netsim.formats.spice.analyses.other_lines import other_line
 from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
 from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
 from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of, swept_unit
@@ -19,13 +20,8 @@ from netsim.formats.spice.scopes import Scope, placed
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
-LATER = {
-    ".disto": "distortion",
-    ".control": "commands of ngspice",
-}  # fmt: skip
 MEASURES = (".measure", ".meas")
 LINES = (
-    *LATER,
     *SMALL_SIGNALS,
     *AT_REST,
     *MEASURES,
@@ -46,7 +42,6 @@ LINES = (
     ".probe",
 )
 _ANALYSES = (".tran", ".op", ".dc", ".tf", ".sens", ".ac", ".noise", ".pz", ".sp", ".four")
-_SILENT = (".title", ".width", ".end", ".backanno", ".ends")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
 SHARE = 0.01
@@ -107,7 +102,7 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
                     if card.word == ".plot" and signals:
                         yield Plot(tuple(signals), span=card.span())
                 case _:
-                    _other(card, report)
+                    other_line(card, report, LINES)
         except InputError as error:
             report.problems += error.problems
     if distinct := list(dict.fromkeys(saved)):
@@ -142,24 +137,6 @@ def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
                 report.note(message, card.at(card.tokens[0]), hint="with .tran, measures of .dc are left out")
         except InputError as error:
             report.problems += error.problems
-
-
-def _other(card: Card, report: Report) -> None:
-    """What waits for an analysis of its own is noted, what nobody knows is wrong."""
-    word, span = card.word, card.at(card.tokens[0])
-    if word in LATER:
-        report.note(
-            f"'{word}' is ignored: {LATER[word]}",
-            span,
-            hint="netsim runs .tran, .op, .dc, .tf, .sens, .ac, .noise, .pz",
-        )
-    elif word not in (*LINES, *_SILENT):
-        report.wrong(
-            "E130",
-            f"there is no line '{word}'",
-            span,
-            hint=nearest(word, (*LINES, ".param", ".model", ".subckt", ".include")),
-        )
 
 
 def _transient(card: Card, scope: Scope) -> Run:
@@ -280,4 +257,4 @@ def _everything(scope: Scope) -> Iterator[Save]:
         yield Save(tuple(Name(tuple(Part(part) for part in name.split("."))) for name in names))
 
 
-__all__ = ["LATER", "Report", "initial_potentials", "read_options", "statements"]
+__all__ = ["Report", "initial_potentials", "read_options", "statements"]
