@@ -42,7 +42,7 @@ ROOMS = {
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
     "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
-    "loop.event_iteration loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
+    "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
     "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",

@@ -65,6 +65,8 @@ FINEST = 1e-10
 """The finest tolerance that a method of variable order takes on its own account."""
 USUAL_ORDER = 4
 """The order that a method of variable order usually has: as many steps as errors of one sign that add up."""
+MEAN = float(np.pi / np.sqrt(8.0))
+"""The error of a step of an oscillation, a vector that turns, beside the mean of its largest component."""
 FINE = 3e-7
 """The same for a method whose estimate is of lower order than itself: at larger rtol its errors would grow faster than
 rtol."""
@@ -145,8 +147,10 @@ class Method:
     fraction of a step is at its end near where it will be (L-stable methods, no explicit ones); single: it solves
     its stages one by one, by Newton's method; variable: the order is the highest, and the estimate that of the
     first step; caution: the part of the tolerance that its estimate may use up, since errors of steps of one sign
-    add up over a run; gap: the longest part of a step in which it evaluates nothing; title: in messages; formula:
-    given steps are its formula and nothing beside it, so that they compare with published ones digit by digit;
+    add up over a run; gap: the longest part of a step in which it evaluates nothing; leaves: the error of a step of an
+    oscillation, in units of (estimate tolerance)^leaving; motion: how many times its estimate counts errors of motion;
+    title: in messages; formula: given steps are its formula and nothing beside it, so that they compare with published
+    ones digit by digit;
     renewed: its arrays after new pivots; forget: matrices that it keeps serve no more."""
 
     name: str
@@ -167,6 +171,8 @@ class Method:
     variable: bool = False
     caution: float = 1.0
     gap: float = 1.0
+    leaves: float = MEAN
+    motion: float = 1.0
     title: str = ""
     formula: bool = False
     renewed: Callable[[Struct, Factor], Struct] = lambda arrays, factor: arrays
@@ -190,6 +196,15 @@ class Method:
     def judged(self) -> bool:
         """Whether its estimate judges given steps (W502)."""
         return self.estimate > 0 and not self.formula
+
+    @property
+    def leaving(self) -> float:
+        """The power of an estimate that goes with the error of the method itself."""
+        return 1.0 if self.variable or not self.estimate else (self.order + 1) / self.estimate
+
+    def left(self, rtol: float) -> float:
+        """What a step of an oscillation whose estimate is 1 is off by, in units of rtol."""
+        return float(self.leaves * self.tolerance(rtol) ** self.leaving / rtol)
 
     def refused(self, index: int) -> str:
         """Why the method has no order at this index; empty where it has one."""

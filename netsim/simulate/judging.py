@@ -6,6 +6,7 @@ W502   in given steps the method's own estimate of the error is far above rtol
 W503   steps failed the error test and were accepted, given steps were taken in parts, a jump was passed over, or a
        point could not be made consistent
 W504   a shown expression of signals has no finite value
+W506   errors of the steps may have added up far above rtol, since what swings loses little energy
 
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.contract import ACCEPTED, ASTRAY, PARTS, REINITIALISED, ROUGH, UNTESTED
+from netsim.core.loop.accumulated import ERRORS, PEAK
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
@@ -35,11 +37,13 @@ ROUNDING, UNTURNED = 1e-8, 1e-4
 steps add up), below the second nothing to warn of in given steps, though what merely spins turns nothing over."""
 KEPT = 20.0
 """Errors of a run with an error test stay within so many rtol: so does the energy of what merely spins."""
-PEAK = 1e3
+BEYOND = 1e3
 """States with energies beyond so many times all that a run stored and turned over are not met in it."""
 SOME = 0.01
 """Points that could not be made consistent, beside steps: fewer are counted only, since the steps they belong to passed
 the error test."""
+ADDED_UP = 100.0
+"""Errors that may have added up to so many rtol are told: what another run may differ by (netsim.simulate.repeated)."""
 SHOWN = 3
 
 
@@ -58,7 +62,7 @@ def energy_verdict(
     tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
         return None
-    if abs(missed) <= rounding(PEAK * max(turned, level(turnover))):
+    if abs(missed) <= rounding(BEYOND * max(turned, level(turnover))):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
@@ -114,6 +118,25 @@ def _shipped(component: Any) -> bool:
     file or as text."""
     file = component.definition.span.file if component.definition.span else "<text>"
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
+
+
+def added_up(options: TransientOptions, turnover: Any, differentiated: int) -> float:
+    """What the errors of the steps may have added up to, in units of rtol (netsim.core.loop.accumulated); 0 in given
+    steps. `differentiated`: the number of differentiated quantities, beside motion."""
+    if options.step:
+        return 0.0
+    method = METHODS[options.method]
+    return float(turnover[ERRORS, PEAK] * method.left(options.rtol) / (1.0 if differentiated else method.motion))
+
+
+def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None:
+    """W506 if the errors of the steps may have added up to more than `ADDED_UP` rtol, and no other run tells it."""
+    if errors <= ADDED_UP or options.verify:
+        return None
+    message = f"the errors of the steps may have added up to {errors:.2g} rtol (rtol = {options.rtol:g}): "
+    message += "an oscillation loses so little energy that none of them is forgotten"
+    hint = "use a smaller rtol, or a method of higher order (`radau`, `rk8`); `verify = yes` measures the error"
+    return Problem("W506", message, hint=hint)
 
 
 def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Problem]:

@@ -206,7 +206,7 @@ def test_types_that_netsim_makes_are_no_own_statements(missed, code):
     model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "transformer_flyback_k.cir")
     (fine,) = model.samples({"method": "radau", "rtol": 1e-4})
     assert fine.finished and not fine.broken
-    turnover = np.zeros((3, 8))
+    turnover = np.zeros((9, 8))
     turnover[FLOWS, [IN, OUT, MISSED]] = 1e-3, 1e-3, missed
     found = energy_verdict(TransientOptions(stop=1e-3, method="radau", rtol=1e-4), model.network, turnover)
     assert (found and found.code) == code

@@ -28,7 +28,7 @@ from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.judging import energy_verdict, step_verdicts, value_verdicts
+from netsim.simulate.judging import added_up, added_up_verdict, energy_verdict, step_verdicts, value_verdicts
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import told
@@ -160,6 +160,7 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
 def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """What makes a result doubtful, and what makes it wrong."""
     found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
+    found += [each] if (each := added_up_verdict(run.options, _added_up(run))) else []
     energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted
@@ -168,6 +169,10 @@ def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[
         open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     broken = [problem for problem in (open_, energy if wrong else None) if problem]
     return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
+
+
+def _added_up(run: Running) -> float:
+    return added_up(run.options, run.turnover, run.machine.system.layout.nq)
 
 
 def _energy_verdict(run: Running) -> Problem | None:
@@ -231,6 +236,7 @@ def _attributes(run: Running, structure: Structure, changes: Sequence[Change], e
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
         "turned_over": turned_over(run.turnover),
+        "added_up": _added_up(run),
         "cpu_seconds": ending.cpu_seconds,
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),

@@ -15,11 +15,11 @@ from netsim.core.linear.factors import refactor
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import FIXED, SIZE, STOP
 from netsim.core.loop.sampler import take
-from netsim.core.loop.turnover import FIRST, FLOWS, HIGH, LOW, met
+from netsim.core.loop.turnover import begin_turnover
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, PAST
 from netsim.core.scales import SO_FAR, set_scales
-from netsim.core.states import STORED, found_in, load
+from netsim.core.states import found_in, load
 
 Array = np.ndarray
 PIVOT_QUALITY = 1e-6
@@ -60,11 +60,7 @@ def begin(beginning, start, answers, problem, factor, trial, control, sampler):
     control.numbers[SIZE] = size
     set_time(problem, trial.g, 0.0)
     take(problem, trial, sampler, 0, 0.0)
-    turnover = sampler.turnover
-    for k in range(turnover.shape[1]):
-        turnover[LOW, k], turnover[HIGH, k], turnover[FLOWS, k] = np.inf, -np.inf, 0.0
-    turnover[FLOWS, FIRST] = sampler.power[STORED]
-    met(turnover, sampler.power)
+    begin_turnover(sampler.turnover, sampler.power)
     return BEGUN
 
 

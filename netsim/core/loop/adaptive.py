@@ -30,6 +30,7 @@ from netsim.core.contract import (
     set_time,
     step,
 )
+from netsim.core.loop.accumulated import accumulate
 from netsim.core.loop.control import (
     ARRIVAL,
     BY_ERROR,
@@ -173,14 +174,13 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if not record(method, problem, factor, trial, control, plan, sampler, t, h, 1.0, both, whole):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
+        accumulate(trial, sampler.turnover, error)
         factor_ = on_accept(method, problem, trial, h, error)
-        factor_ = (
-            min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER])) if missed > 0.0 else factor_
-        )
+        if missed > 0.0:
+            factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))
         numbers[MISSED] = missed
         trial.counters[ACCEPTED] += 1
-        trial.counters[RESTARTED] = 0
-        trial.counters[REFUSED] = 0
+        trial.counters[RESTARTED] = trial.counters[REFUSED] = 0
         trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
         wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
         places[FAILURES] = 0

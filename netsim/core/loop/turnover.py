@@ -11,12 +11,14 @@ turns no more over, so that a small loss in each of many periods is seen. Both a
 import numpy as np
 
 from netsim.core.compiled.function import inner
+from netsim.core.loop.accumulated import ERRORS, lose, stand, swing
 from netsim.core.states import STORED, TYPES
 
 Array = np.ndarray
 
 FLOWS, LOW, HIGH = range(3)
-"""Rows of a turnover (3, m): flows, then the lowest and the highest energies."""
+"""Rows of a turnover (9, m): flows, then the lowest and the highest energies, then what netsim.core.loop.accumulated
+keeps."""
 IN, OUT, MISSED, FIRST = range(4)
 """Flows: what came in and went out, what the account missed at most (with its sign), what was stored at the start less
 what impulses took there."""
@@ -24,11 +26,23 @@ what impulses took there."""
 
 def nothing_turned(power: Array) -> Array:
     """The turnover of a run that begins with these energies."""
-    found = np.zeros((3, max(4, len(power) - TYPES)))
-    found[LOW], found[HIGH] = np.inf, -np.inf
-    found[FLOWS, FIRST] = power[STORED]
-    met(found, power)
+    found = np.zeros((ERRORS + 1, max(4, len(power) - TYPES)))
+    begin_turnover(found, power)
     return found
+
+
+@inner
+def begin_turnover(turnover, power):
+    """Nothing turned over yet, in a run that begins with these energies."""
+    for j in range(turnover.shape[0]):
+        for k in range(turnover.shape[1]):
+            turnover[j, k] = np.inf if j == LOW else -np.inf if j == HIGH else 0.0
+    turnover[FLOWS, FIRST] = power[STORED]
+    for k in range((power.shape[0] - TYPES) // 2):
+        kinetic = power[TYPES + 2 * k + 1]
+        stand(turnover, 2 * k, power[TYPES + 2 * k] - kinetic)
+        stand(turnover, 2 * k + 1, kinetic)
+    met(turnover, power)
 
 
 @inner
@@ -37,6 +51,8 @@ def met(turnover, power):
     for k in range((power.shape[0] - TYPES) // 2):
         kinetic = power[TYPES + 2 * k + 1]
         rest = power[TYPES + 2 * k] - kinetic
+        swing(turnover, 2 * k, rest)
+        swing(turnover, 2 * k + 1, kinetic)
         turnover[LOW, 2 * k], turnover[HIGH, 2 * k] = min(turnover[LOW, 2 * k], rest), max(turnover[HIGH, 2 * k], rest)
         turnover[LOW, 2 * k + 1], turnover[HIGH, 2 * k + 1] = (
             min(turnover[LOW, 2 * k + 1], kinetic),
@@ -49,6 +65,7 @@ def flowed(turnover, supplied, dissipated):
     """Work of one step, or of an impulse."""
     turnover[FLOWS, IN] += abs(supplied)
     turnover[FLOWS, OUT] += abs(dissipated)
+    lose(turnover, dissipated)
 
 
 @inner

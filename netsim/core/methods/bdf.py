@@ -353,5 +353,5 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
 
 METHOD = Method(
     "bdf", Orders(HIGHEST, HIGHEST, HIGHEST), prepare, step, on_accept, dense_output, estimate=2, variable=True,
-    caution=0.4, reason="its matrix becomes ill-conditioned at the short steps of the error test",
+    caution=0.4, motion=CAUTION, reason="its matrix becomes ill-conditioned at the short steps of the error test",
 )  # fmt: skip

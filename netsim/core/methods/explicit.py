@@ -221,14 +221,16 @@ def _look_inside(method, problem, trial, h):
     method.memory[INSIDE] = 1.0
 
 
-def _method(name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float) -> Method:
+def _method(
+    name: str, order: int, tableau: Callable[[], Tableau], work: tuple[float, ...], gap: float, leaves: float
+) -> Method:
     return Method(
         name, Orders(order, order, order), lambda setting: prepare(tableau(), setting), step, on_accept, dense_output,
-        estimate=order, work=work, explicit=True, settles=False, single=False, caution=CAUTION, gap=gap,
+        estimate=order, work=work, explicit=True, settles=False, single=False, caution=CAUTION, gap=gap, leaves=leaves,
         reason="an explicit method cannot prescribe accelerations",
     )  # fmt: skip
 
 
-RK45 = _method("rk45", 5, dormand_prince_5, RADAU, 0.5)
-RK6 = _method("rk6", 6, verner_6, LOBATTO_6, 0.4)
-RK8 = _method("rk8", 8, dormand_prince_8, LOBATTO_8, 0.27)
+RK45 = _method("rk45", 5, dormand_prince_5, RADAU, 0.5, 1.65)
+RK6 = _method("rk6", 6, verner_6, LOBATTO_6, 0.4, 0.14)
+RK8 = _method("rk8", 8, dormand_prince_8, LOBATTO_8, 0.27, 1.0)

@@ -302,7 +302,7 @@ def _size_that_failed(method: Struct, size: float) -> float:
 
 METHOD = Method(
     "radau", Orders(5, 3, 2), prepare, step, on_accept, dense_output, estimate=4, work=(0.0, *C.tolist()),
-    highest_index=HIGH,
+    highest_index=HIGH, leaves=0.7,
     needs_rates=False, single=False, renewed=renewed, forget=forget,
     together=Together(step_together, _size_that_failed),
 )  # fmt: skip
