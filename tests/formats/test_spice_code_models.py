@@ -54,6 +54,15 @@ def test_a_square_and_a_triangle_of_constant_frequency(tmp_path):
         assert np.abs(y - exact)[inside].max() < 1e-6
 
 
+@pytest.mark.parametrize("stop", [1e-9, 1e-3, 1e6])
+def test_a_slew_limiter_lags_by_a_share_of_the_run(tmp_path, stop):
+    """Behind a ramp of 1 V in the run, which is not too fast: 1e-5 V."""
+    circuit = f"v1 1 0 pwl(0 0 {stop!r} 1)\na1 1 o m\nro o 0 1k\n.model m slew(rise_slope={3 / stop!r} fall_slope={3 / stop!r})"
+    found = loaded(tmp_path, circuit, f".options reltol=1e-6\n.tran {stop / 10!r} {stop!r}\n.save v(1) v(o)").run()
+    behind = found["n1.v"].values - found["o.v"].values
+    assert behind[1:] == pytest.approx(1e-5, rel=1e-3)
+
+
 def test_a_delay(tmp_path):
     found = loaded(tmp_path, "v1 1 0 sin(0 1 1k)\na1 1 o m\nro o 0 1k\n.model m delay(delay=0.2m)", ".tran 10u 2m\n.save v(o)").run()
     t = found["time"].values

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import i1e
 
-from netsim.formats.spice.elements.distributed.relaxations import ERROR, LEAK, Figures, relaxations
+from netsim.formats.spice.elements.distributed.relaxations import ERROR, LEAK, Figures, _fitted, relaxations
 from ngspice_runs import NGSPICE, loaded, ngspice
 
 LINE = Figures(R=12.45, L=8.972e-9, C=0.468e-12, G=0.0, length=16.0)
@@ -37,6 +37,30 @@ def test_relaxations_follow_the_telegraph_equations(line):
     at_rest = 1 + found.admittance.sum(), line.attenuation * (1 + found.transmission.sum())
     wanted = two_port(line, 0.0) if line.G else (LEAK, 1.0)
     assert at_rest[0] == pytest.approx(wanted[0], rel=1e-9) and at_rest[1] == pytest.approx(wanted[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("line", [LINE, LEAKY], ids=["r", "rg"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_a_line_takes_the_fewest_relaxations_that_its_error_allows(line, scale):
+    """3e-5 of 1; times and lengths of another size change nothing."""
+    line = Figures(line.R, line.L * scale, line.C * scale, line.G, line.length)
+    n, slowest = len(relaxations(line).rates), 1e-3 * line.R / line.L
+    assert _fitted(line, n, slowest)[1] < 3e-5 < _fitted(line, n - 1, slowest)[1]
+
+
+def test_a_line_of_large_losses_takes_fourteen_relaxations():
+    lossy = Figures(LINE.R, LINE.L, LINE.C, LINE.G, 10 * LINE.length)
+    assert len(relaxations(lossy).rates) == 14 and _fitted(lossy, 14, 1e-3 * LINE.R / LINE.L)[1] > 1e-4
+
+
+@pytest.mark.parametrize("line", [LINE, LEAKY], ids=["r", "rg"])
+def test_a_fit_without_a_run_begins_at_a_thousandth_of_its_cut(line):
+    found, wanted = relaxations(line), relaxations(line, 1e-3 * line.R / line.L)
+    assert found.rates == pytest.approx(wanted.rates, rel=1e-12)
+
+
+def test_an_open_line_leaks_a_hundred_thousandth_of_its_admittance():
+    assert 1 + relaxations(LINE).admittance.sum() == pytest.approx(1e-5, rel=1e-9)
 
 
 def test_more_losses_of_a_slower_run_take_more_relaxations():

@@ -21,6 +21,15 @@ def test_ac_of_a_resistor_counts_in_small_signals_alone(tmp_path, scale, line):
     assert np.abs(np.asarray(table.values).ravel()) == pytest.approx(wanted, rel=1e-11)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+def test_the_resistance_at_rest_vanishes_beyond_all_frequencies(tmp_path, scale):
+    """At 1 nHz it counts 1/(2 pi 1e-9 1e15) = 1.6e-7 of itself, behind by a quarter of a turn."""
+    circuit = f"i1 0 a ac 1\nr1 a 0 {3 * scale!r} ac={scale!r}\n.ac lin 1 1n 1n\n.save v(a)"
+    (value,) = np.asarray(tables(tmp_path, circuit)[-1].values).ravel()
+    assert value.real == pytest.approx(scale, rel=1e-9)
+    assert value.imag == pytest.approx(-2 * scale / (2 * np.pi * 1e6), rel=1e-6)
+
+
 @pytest.mark.parametrize("coupling", ["1.005", "-1.005", "{1}"])
 def test_windings_at_rest_are_short_circuits_whatever_their_couplings_are(tmp_path, coupling):
     circuit = f"v1 a 0 1\nr1 a b 2\nl1 b 0 1u\nl2 c 0 4u\nr2 c 0 1k\nk1 l1 l2 {coupling}\n.save v(b) v(c) i(l1)\n.op"
