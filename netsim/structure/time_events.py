@@ -2,7 +2,9 @@
 
 Every such place, in a bound expression or in a component's own text, is a switching function of time that passes a
 whole number (`floor`, `mod`, periodic pulses) or zero (all others). Where it is linear in time, as in nearly all
-netlists, its instants are computed exactly; elsewhere they are bracketed on a fine grid and bisected to the last bit.
+netlists, its instants are computed exactly. Elsewhere it is cut into pieces that rise or fall: a grid is made finer
+until it has `EACH` samples for every turning point, and turning points that may lie beyond a level that their samples
+do not reach are searched. What passes in a piece is bisected to the last bit.
 Tables have time events at their samples (linear, hold) or ends (cubic). What depends on the state is no function of
 time, and no time event here.
 """
@@ -25,8 +27,13 @@ from netsim.text.syntax import Expr
 
 Array = np.ndarray
 
-GRID = 4000
-"""Brackets per run for switching functions that are not linear in time."""
+GRID, FINEST, EACH = 4000, 1_024_000, 16
+"""Cells per run for switching functions that are not linear in time, at first and at most; samples (two in a cell) for
+every turning point."""
+ODD = 0.381966
+"""Where the second sample of a cell lies: samples at equal distances see nothing of a wave that fits between them."""
+FLAT = 1e-12
+"""Changes between samples below this part of the largest value are rounding."""
 MOST = 2_000_000
 SAMPLES = 200
 """Samples of a smooth table that are looked for where its argument is not linear in time."""
@@ -65,28 +72,66 @@ def instants_of(switching: Series, whole: bool, stop: float) -> Array:
     rise = ends[1] - ends[0]
     if not np.all(np.isfinite([*ends, *line])):
         return np.zeros(0)
-    if np.allclose(
-        line,
-        ends[0] + rise * np.array([0.2371, 0.5, 0.8113]),
-        rtol=1e-12,
-        atol=1e-12 * max(map(abs, ends), default=0.0),
-    ):
-        levels = _levels(min(ends), max(ends), whole)
-        return (levels - ends[0]) * (stop / rise) if rise else np.zeros(0)
-    times = np.linspace(0.0, stop, GRID + 1)
-    try:
-        series = values_at(times, switching(times))
-    except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
-        series = np.array([switching(float(t)) for t in times])
+    tolerance = 1e-12 * max(map(abs, ends))
+    if np.allclose(line, ends[0] + rise * np.array([0.2371, 0.5, 0.8113]), rtol=1e-12, atol=tolerance):
+        grid = np.linspace(0.0, 1.0, GRID + 1)
+        try:
+            straight = np.allclose(switching(grid * stop), ends[0] + rise * grid, rtol=1e-12, atol=tolerance)
+        except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
+            straight = True
+        if straight:
+            levels = _levels(min(ends), max(ends), whole)
+            return (levels - ends[0]) * (stop / rise) if rise else np.zeros(0)
+    times, series = _pieces(switching, whole, stop)
     least, most = np.minimum(series[:-1], series[1:]), np.maximum(series[:-1], series[1:])
     passes = np.ceil(least - 1e-9) <= most + 1e-9 if whole else (least <= 0.0) & (most >= 0.0)
-    found = []
-    for i in np.flatnonzero(passes):
-        low, high = float(series[i]), float(series[i + 1])
-        for level in _levels(min(low, high), max(low, high), whole):
-            if (low - level) * (high - level) <= 0.0 and low != high:
-                found.append(_bisected(switching, float(times[i]), float(times[i + 1]), level, low > high))
-    return np.array(found)
+    brackets = [
+        (times[i], times[i + 1], level, series[i] > series[i + 1])
+        for i in np.flatnonzero(passes)
+        for level in _levels(float(least[i]), float(most[i]), whole)
+        if least[i] <= level <= most[i] and least[i] != most[i]
+    ]
+    return _bisected(switching, *map(np.array, zip(*brackets))) if brackets else np.zeros(0)
+
+
+def _pieces(switching: Series, whole: bool, stop: float) -> tuple[Array, Array]:
+    """Instants and values between which a function rises or falls, as far as levels are concerned."""
+    count = GRID
+    try:
+        while True:
+            cells = np.arange(count) * (stop / count)
+            times = np.append(np.ravel(np.stack([cells, cells + ODD * (stop / count)], 1)), stop)
+            series = values_at(times, switching(times))
+            changes = np.diff(series)
+            changes[np.abs(changes) <= FLAT * np.abs(series).max()] = 0.0
+            turns = np.flatnonzero(changes[:-1] * changes[1:] < 0.0) + 1
+            if EACH * len(turns) <= len(times) or count >= FINEST:
+                break
+            count *= 4
+    except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
+        times = np.linspace(0.0, stop, GRID + 1)
+        return times, np.array([switching(float(t)) for t in times])
+    rises = np.sign(series[turns] - series[turns - 1])
+    reach = np.maximum(np.abs(series[turns] - series[turns - 1]), np.abs(series[turns + 1] - series[turns]))
+    scaled = rises * series[turns]  # of what turns at a least value the negative
+    near = np.floor(scaled) + 1.0 - scaled <= reach if whole else (scaled < 0.0) & (-scaled <= reach)
+    turns, rises = turns[near], rises[near]
+    if not len(turns):
+        return times, series
+    found = _turned(switching, rises, times[turns - 1], times[turns + 1])
+    order = np.argsort(every := np.concatenate([times, found]), kind="stable")
+    return every[order], np.concatenate([series, values_at(found, switching(found))])[order]
+
+
+def _turned(switching: Series, signs: Array, low: Array, high: Array) -> Array:
+    """Where a function (times `signs`) is largest between `low` and `high`, by golden sections."""
+    part = 1.0 - ODD
+    for _ in range(60):
+        left, right = high - part * (high - low), low + part * (high - low)
+        keeps = signs * switching(left) > signs * switching(right)
+        low, high = np.where(keeps, low, left), np.where(keeps, right, high)
+    middle = 0.5 * (low + high)
+    return np.asarray(middle)
 
 
 def _levels(low: float, high: float, whole: bool) -> Array:
@@ -96,13 +141,18 @@ def _levels(low: float, high: float, whole: bool) -> Array:
     return np.arange(first, min(last, first + MOST) + 1)
 
 
-def _bisected(switching: Series, low: float, high: float, level: float, falling: bool) -> float:
+def _bisected(switching: Series, low: Array, high: Array, level: Array, falling: Array) -> Array:
+    """Where a function passes levels, to the last bit."""
     for _ in range(80):
         middle = 0.5 * (low + high)
-        if middle in (low, high):
+        if np.all((middle == low) | (middle == high)):
             break
-        above = switching(middle) > level
-        low, high = (middle, high) if above == falling else (low, middle)
+        try:
+            values = values_at(middle, switching(middle))
+        except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
+            values = np.array([switching(float(t)) for t in middle])
+        ahead = (values > level) == falling
+        low, high = np.where(ahead, middle, low), np.where(ahead, high, middle)
     return high
 
 

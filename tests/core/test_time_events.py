@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import netsim
 from netsim.simulate.setup.features import features_of
@@ -161,3 +162,54 @@ def test_what_hangs_on_a_drive_alone_is_right_between_the_steps_too(method, rtol
     samples = netsim.load(DIVIDER).samples({"method": method, "rtol": rtol})[0]
     assert np.abs(samples.series("m.v") - np.sin(2 * np.pi * 1e3 * samples.time)).max() < max(60 * rtol, 1e-12)
     assert samples.energy[-1, 1] == pytest.approx(2.0**2 / 2 / 2e3 * 10e-3, rel=max(100 * rtol, 1e-8))
+
+
+def charged(condition, stop, method="radau"):
+    """The time for which a condition holds, as the charge of a capacitor, and the number of time events."""
+    result = netsim.load(f"""
+use electrical
+i1 current   (ground, a)  I = -1 A*(if {condition} then 1 else 0)
+c1 capacitor (a, ground)  C = 1 F, start v = 0 V
+run transient(stop = {stop!r} s)
+""").transient(method=method)
+    return abs(float(result["a.v"].values[-1])), result.attrs["time_events"]
+
+
+@pytest.mark.parametrize("method", ["radau", "rk45"])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("half", [1e-3, 1e-5, 1e-6])
+def test_two_passages_in_a_cell_of_the_grid(half, scale, method):
+    """(t/scale - 0.50013)^2 < half^2 for 2 half scale, though no sample of the grid need be so near."""
+    time, count = charged(f"(time/({scale!r} s) - 0.50013)^2 < {half**2!r}", scale, method)
+    assert time == pytest.approx(2 * half * scale, rel=1e-5) and count == 2
+
+
+def test_turning_points_beside_whole_numbers():
+    """floor(3 + 1e-9 - 4 (t - 0.50013)^2) = 3 for 1e-4.5 s; `floor` itself takes what is 1e-12 below for whole."""
+    time, count = charged("floor(3 + 1e-9 - 4*(time/(1 s) - 0.50013)^2) > 2.5", 1.0)
+    assert time == pytest.approx(np.sqrt(1e-9), rel=1e-3) and count == 3  # and once 2
+
+
+@pytest.mark.parametrize("height", [0.9, 1 - 1e-6, -0.3])
+def test_as_many_passages_as_a_wave_has(height):
+    """cos(2 pi 4000 t) > height: its samples at 4000 equal cells are all 1."""
+    series = time_events_of(
+        netsim.load(f"""
+use electrical
+i1 current   (ground, a)  I = 1 A*(if cos({8000 * np.pi!r}*time/(1 s)) > {height!r} then 1 else 0)
+c1 capacitor (a, ground)  C = 1 F, start v = 0 V
+""").machine,
+        1.0,
+    )
+    behind = np.arccos(height) / (8000 * np.pi)
+    turns = np.arange(4001) / 4000
+    exact = np.sort(np.concatenate([turns[:-1] + behind, turns[1:] - behind]))
+    assert len(series) == 8000 and np.allclose(series, exact, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [0.02, 1e-3])
+def test_what_is_a_line_at_five_points_is_none(width):
+    text = f"2*time/(1 s) + 5*exp(-((time/(1 s) - 0.3)/{width!r})^2)"
+    root = [brentq(lambda t: 2 * t + 5 * np.exp(-(((t - 0.3) / width) ** 2)) - 1.2, *ends) for ends in ((0.0, 0.3), (0.3, 0.45), (0.45, 1.0))]
+    time, count = charged(f"{text} > 1.2", 1.0)
+    assert time == pytest.approx(root[1] - root[0] + 1.0 - root[2], rel=1e-6) and count == 3
