@@ -65,23 +65,12 @@ def time_events_of(machine: Machine, stop: float) -> Array:
 def instants_of(switching: Series, whole: bool, stop: float) -> Array:
     """Where a switching function passes zero (or any whole number) within (0, stop]."""
     try:
-        ends = switching(0.0), switching(stop)
-        line = np.array([switching(share * stop) for share in (0.2371, 0.5, 0.8113)])
+        start, end, straight = _line(switching, stop)
     except NO_FUNCTION_OF_TIME:
         return np.zeros(0)
-    rise = ends[1] - ends[0]
-    if not np.all(np.isfinite([*ends, *line])):
-        return np.zeros(0)
-    tolerance = 1e-12 * max(map(abs, ends))
-    if np.allclose(line, ends[0] + rise * np.array([0.2371, 0.5, 0.8113]), rtol=1e-12, atol=tolerance):
-        grid = np.linspace(0.0, 1.0, GRID + 1)
-        try:
-            straight = np.allclose(switching(grid * stop), ends[0] + rise * grid, rtol=1e-12, atol=tolerance)
-        except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
-            straight = True
-        if straight:
-            levels = _levels(min(ends), max(ends), whole)
-            return (levels - ends[0]) * (stop / rise) if rise else np.zeros(0)
+    if straight:
+        levels = _levels(min(start, end), max(start, end), whole)
+        return (levels - start) * (stop / (end - start)) if end != start else np.zeros(0)
     times, series = _pieces(switching, whole, stop)
     least, most = np.minimum(series[:-1], series[1:]), np.maximum(series[:-1], series[1:])
     passes = np.ceil(least - 1e-9) <= most + 1e-9 if whole else (least <= 0.0) & (most >= 0.0)
@@ -92,6 +81,24 @@ def instants_of(switching: Series, whole: bool, stop: float) -> Array:
         if least[i] <= level <= most[i] and least[i] != most[i]
     ]
     return _bisected(switching, *map(np.array, zip(*brackets))) if brackets else np.zeros(0)
+
+
+def _line(function: Series, stop: float) -> tuple[float, float, bool]:
+    """The values of a function of time at both ends of the run, and whether it is linear between them; raises where it
+    is no function of time or not finite."""
+    start, end, shares = function(0.0), function(stop), np.linspace(0.0, 1.0, GRID + 1)
+    few = np.array([0.2371, 0.5, 0.8113])
+    at = np.array([function(share * stop) for share in few])
+    if not np.all(np.isfinite([start, end, *at])):
+        raise ValueError("not finite")
+    tolerance = 1e-12 * max(abs(start), abs(end))
+    if not np.allclose(at, start + (end - start) * few, rtol=1e-12, atol=tolerance):
+        return start, end, False
+    try:
+        on_line = np.allclose(function(shares * stop), start + (end - start) * shares, rtol=1e-12, atol=tolerance)
+        return start, end, bool(on_line)
+    except NO_FUNCTION_OF_TIME:  # of what is formed for one instant alone
+        return start, end, True
 
 
 def _pieces(switching: Series, whole: bool, stop: float) -> tuple[Array, Array]:
@@ -184,11 +191,10 @@ def _passed(breaks: Array, argument: Series, stop: float, most: int = MOST) -> A
     """Instants at which an argument passes values; none where it is not linear in time and they are more than
     `most`."""
     try:
-        start, end = argument(0.0), argument(stop)
-        middle = argument(0.37 * stop)
+        start, end, straight = _line(argument, stop)
     except NO_FUNCTION_OF_TIME:
         return np.zeros(0)
-    if abs(middle - (start + 0.37 * (end - start))) <= 1e-12 * max(abs(start), abs(end)):
+    if straight:
         return (breaks - start) * (stop / (end - start)) if end != start else np.zeros(0)
     if len(breaks) > most:
         return np.zeros(0)

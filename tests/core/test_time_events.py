@@ -213,3 +213,18 @@ def test_what_is_a_line_at_five_points_is_none(width):
     root = [brentq(lambda t: 2 * t + 5 * np.exp(-(((t - 0.3) / width) ** 2)) - 1.2, *ends) for ends in ((0.0, 0.3), (0.3, 0.45), (0.45, 1.0))]
     time, count = charged(f"{text} > 1.2", 1.0)
     assert time == pytest.approx(root[1] - root[0] + 1.0 - root[2], rel=1e-6) and count == 3
+
+
+def test_an_argument_of_a_table_that_is_straight_at_three_points(tmp_path):
+    """t + 3 t (t - 0.37) (t - 1) is t at 0, 0.37 and 1 s; the table has a kink at 0.6."""
+    (tmp_path / "kink.csv").write_text("u,y\n-1,0\n0.6,0\n3,1\n")
+    argument = "(time + 3*time*(time - 0.37 s)*(time - 1 s)/(1 s^2))/(1 s)"
+    (tmp_path / "kink.net").write_text(f"""
+use electrical
+v1 voltage  (a, ground)  v = 1 V*table("kink.csv", {argument}, "y", kind = linear)
+r1 resistor (a, ground)  R = 1 Ohm
+run transient(stop = 1 s)
+""")
+    exact = brentq(lambda t: t + 3 * t * (t - 0.37) * (t - 1) - 0.6, 0.37, 1.0)
+    found = time_events_of(netsim.load(tmp_path / "kink.net").machine, 1.0)
+    assert np.abs(found - exact).min() < 1e-11
