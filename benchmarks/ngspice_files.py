@@ -138,6 +138,8 @@ def _compared(found: Deck, folder: Path, kind: str) -> dict:
 def _judged(result: dict, runs: list[Waves], again: Callable[[], Waves], mine: Waves) -> dict:
     """Why a transient run differs: what both programs say of their own accuracy."""
     reason = f"node {result['node']}"
+    if all(np.ptp(values) <= LEVEL * np.abs(values).max() for values in mine[1].values()):
+        reason += "; netsim stays at the operating point, from which nothing pushes it"
     own = 0.0
     if len(runs) > 1:
         coarse, fine = runs[0], runs[-1]
