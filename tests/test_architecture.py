@@ -46,8 +46,8 @@ ROOMS = {
     "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.events forms.lagrange "
-    "forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"
+    "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden "
+    "forms.events forms.lagrange forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"
     " kernels.vector_functions kernels.vectors kernels.addresses kernels.reference "
     "kernels.precomputation "
     "layout numbering batches parameters inputs prescribed expression_form elements system history "
@@ -71,8 +71,9 @@ ROOMS = {
     "over_frequency.harmonics "
     "selection over_frequency.figures measuring.record measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
-    "simulate": "methods options judging pivots events.event_log events.iteration events.plans events.events running setup.choice "
-    "setup.turns setup.plane_turns setup.sliders setup.beginning setup.kinds setup.features setup.sizes setup.sums setup.weights setup.instants "
+    "simulate": "methods options judging pivots events.event_log setup.kinds events.magnitudes events.iteration "
+    "events.plans events.events running setup.choice setup.turns setup.plane_turns "
+    "setup.sliders setup.beginning setup.features setup.sizes setup.sums setup.weights setup.instants "
     "setup.run_arrays events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "

@@ -49,14 +49,8 @@ def _check_names(component: Component) -> list[Problem]:
     problems = []
     d = component.definition
     declared: list[Terminal | Param | Count | Quantity | Discrete | Let] = [
-        *d.terminals,
-        *d.params,
-        *d.counts,
-        *d.inputs,
-        *d.variables,
-        *d.discretes,
-        *d.lets,
-    ]
+        *d.terminals, *d.params, *d.counts, *d.inputs, *d.variables, *d.discretes, *d.lets,
+    ]  # fmt: skip
     for name, span in [(item.name, item.span) for item in declared] + [
         (n, b.span) for b in d.branches for n in b.names
     ]:
@@ -279,6 +273,7 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
         "pre": _before,
         "sample": _sampled,
         "delayed": delayed_of,
+        "scale": partial(scale_of, table),
     }
     scope = Scope(resolve, calls)
     return scope
@@ -336,6 +331,15 @@ def delayed_of(call: Call, scope: Scope) -> Typed:
     if before and shape(quantity_of(before[0], scope, found.dimension or NO_DIMENSION).value) != shape(found.value):
         raise InputError(Problem("E204", "what was before the start differs in size", span_of(before[0])))
     return found
+
+
+def scale_of(table: Mapping[str, Symbol], call: Call, scope: Scope) -> Typed:
+    """The dimension of `scale(v)`; raises `InputError` (E207) where v is no across or through quantity and no var."""
+    symbol = table.get(str(plain_name(call.arguments[0]))) if len(call.arguments) == 1 else None
+    if symbol is None or call.keywords or symbol.kind.partition(" ")[0] not in ("branch", "terminal", "var"):
+        message = "scale() takes an across or through quantity or a var: scale(v)"
+        raise InputError(Problem("E207", message, call.span))
+    return Typed(1.0, symbol.dimension or NO_DIMENSION)
 
 
 def _generic(text: str, index: int) -> float:

@@ -37,9 +37,8 @@ OF_RUNS = frozenset(
         "distortion",
     ]
 )
-SPECIAL = (
-    frozenset(["der", "delayed", "pre", "reinit", "local", "lagrange", "sample", "table", "on", "along"]) | OF_RUNS
-)
+OF_COMPONENTS = ["der", "delayed", "pre", "reinit", "local", "lagrange", "sample", "scale", "table", "on", "along"]
+SPECIAL = frozenset(OF_COMPONENTS) | OF_RUNS
 """Calls that mean something in components, placements or measures."""
 _ANY = 3  # components of a parameter whose size is open, where the definition is checked
 

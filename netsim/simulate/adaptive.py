@@ -28,6 +28,7 @@ from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, witho
 from netsim.results.selection import Reader, Selection, reader_of
 from netsim.simulate.events.events import begin_relations
 from netsim.simulate.events.iteration import event_iteration, moved_to
+from netsim.simulate.events.magnitudes import write_magnitudes
 from netsim.simulate.events.passing import pass_event
 from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
 from netsim.simulate.methods import METHODS, prepared
@@ -128,6 +129,7 @@ def _begin(
     sampler.totals[:, 2:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
+        write_magnitudes(events.magnitudes, trial, machine.system.layout)
         begin_relations(events, trial.g, options.resumed)
         pass_event(run)
     trial.middle[:] = trial.start

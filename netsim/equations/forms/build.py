@@ -73,10 +73,11 @@ class _Builder(Meanings):
         rows += self._row_keys()
         residuals += self._row_residuals()
         stored, supplied, dissipated = self._energy()
-        events, changes = events_of(self.component, self.table, self.flat["discrete"], self.symbols, self.scope)
+        readings = self._readings()
+        events, changes = events_of(self.component, self.flat["discrete"], self.scope, self.hidden)
         places, delays = self._places(), tuple(self.delays.found.values())
         expressions = Expressions(
-            self.symbols, tuple(map(ca.SX, residuals)), tuple(self.differentiated), self._readings(),
+            self.symbols, tuple(map(ca.SX, residuals)), tuple(self.differentiated), readings,
             ca.SX(supplied), ca.SX(dissipated), ca.SX(stored), tuple(place for _, place in places), changes, delays,
         )  # fmt: skip
         nominal, units = self._own_sizes()

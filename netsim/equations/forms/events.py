@@ -13,7 +13,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from netsim.equations.forms.form import NO_EVENTS, Changes, Events, Form, Happening, Relation, Reset
-from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Symbols
+from netsim.equations.forms.hidden import Hidden
+from netsim.equations.forms.symbols import CONSTANT, UNIFORM
 from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
 from netsim.text.errors import InputError, Problem, Span
@@ -28,18 +29,19 @@ _OPEN = "open"
 
 
 def events_of(
-    component: Component, table: Mapping[str, Symbol], discretes: Mapping[str, int], symbols: Symbols, scope: Scope
+    component: Component, discretes: Mapping[str, int], scope: Scope, hidden: Hidden
 ) -> tuple[Events, Changes]:
-    """The events of a component whose continuous names mean what `scope` says, and their expressions; raises
-    `InputError` for cycles and what cannot jump."""
+    """The events of a component whose continuous names mean what `scope` says, and their expressions, with what its
+    equations have hidden so far; raises `InputError` for cycles and what cannot jump."""
     d = component.definition
-    if not d.discretes and not d.whens:
+    if not d.discretes and not d.whens and not hidden.starts:
         return NO_EVENTS, Changes()
-    return _EventBuilder(component, table, discretes, symbols, scope).build()
+    return _EventBuilder(component, discretes, scope, hidden).build()
 
 
 def switching(form: Form) -> list[int]:
-    """The discretes on which derivatives of the equations depend: switches and modes, not what is held or counted."""
+    """The discretes on which derivatives of the equations depend: switches and modes, not what is held, counted or
+    a size."""
     return form.facts.recall(("switching",), lambda: _switching(form), unpack=list)
 
 
@@ -50,30 +52,26 @@ def _switching(form: Form) -> list[int]:
     if not equations or not moving:  # a clock that only counts
         return []
     derivatives = ca.jacobian(ca.vertcat(*equations), ca.vertcat(*moving))
-    return sorted(key[1] for (key, _), s in gathered if key[0] == "discrete" and ca.depends_on(derivatives, s))
+    sizes = [number for number, _ in form.events.scales]
+    return sorted(
+        key[1]
+        for (key, _), s in gathered
+        if key[0] == "discrete" and key[1] not in sizes and ca.depends_on(derivatives, s)
+    )
 
 
 class _EventBuilder:
-    def __init__(
-        self,
-        component: Component,
-        table: Mapping[str, Symbol],
-        discretes: Mapping[str, int],
-        symbols: Symbols,
-        scope: Scope,
-    ):
-        self.component, self.table, self.discretes, self.symbols = component, table, discretes, symbols
+    def __init__(self, component: Component, discretes: Mapping[str, int], scope: Scope, hidden: Hidden):
+        self.component, self.table, self.discretes, self.symbols = component, hidden.table, discretes, hidden.symbols
         self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
         self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _FROZEN: self._frozen_relation})
-        self.named = sum(scalar_count(table[name].sizes) for name in discretes)
         self.lets = {let.name: let.value for let in component.definition.lets}
-        self.hidden_starts: list[float] = []
-        self.hidden_following: list[Any] = []
+        self.hidden = hidden
         self.relations: dict[Any, Relation] = {}
         self.crossings: dict[Any, tuple[Any, Any]] = {}
         self.new: dict[str, Typed | None] = {}
         self.fired: list[Any] = [None] * len(component.definition.whens)
-        self.memories = [self._hide(0.0) for _ in component.definition.whens]
+        self.memories = [self.hidden.another(0.0) for _ in component.definition.whens]
         self.acting: int | None = None
         self.known: dict[tuple[int, str], Typed] = {}
 
@@ -93,15 +91,16 @@ class _EventBuilder:
         ]
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
         events = Events(
-            (*names, *("" for _ in self.hidden_starts)),
-            len(self.hidden_starts),
+            (*names, *("" for _ in self.hidden.starts)),
+            len(self.hidden.starts),
             tuple(self.relations.values()),
             tuple(Happening(show_expression(when.condition), when.condition.span) for when in whens),
             tuple(Reset(number, *said) for number, (said, _, _) in enumerate(resets)),
+            tuple((number, of) for of, number in self.hidden.scales.items()),
         )
         return events, Changes(
-            (*starts, *map(ca.SX, self.hidden_starts)),
-            (*following, *self.hidden_following),
+            (*starts, *map(ca.SX, self.hidden.starts.values())),
+            (*following, *map(self.hidden.following.get, self.hidden.starts)),
             tuple(self.crossings[key][0] for key in self.relations),
             tuple(self.crossings[key][1] for key in self.relations),
             fired,
@@ -151,10 +150,10 @@ class _EventBuilder:
         if key not in self.known:
             followed, scalars = self.symbols.at(("discrete", self.memories[j]), 0), []
             for now in flatten(state.value):
-                k = self._hide(0.0)
+                k = self.hidden.another(0.0)
                 held = self.symbols.at(("discrete", k), 0)
                 scalars.append(ca.if_else(followed, held, ca.SX(now)))
-                self.hidden_following[k - self.named] = ca.if_else(self._fired(j), scalars[-1], held)
+                self.hidden.following[k] = ca.if_else(self._fired(j), scalars[-1], held)
             self.known[key] = Typed(shaped(scalars, shape(state.value)), state.dimension)
         return self.known[key]
 
@@ -259,20 +258,14 @@ class _EventBuilder:
         first, period = (number_of(a, self.frozen, SECOND) for a in call.arguments)
         key = Call("sample", call.arguments)
         if key not in self.relations:
-            k = self._hide(0.0)
+            k = self.hidden.another(0.0)
             done = self.symbols.at(("before", k), 0)
             relation_value = self.symbols.at(("relation_value", len(self.relations)), 0)
             relation = Relation(show_expression(call), call.span, False, True, True)
             listed = self._listed(key, relation, first + done * period - UNIFORM["time"], UNIFORM["time"])
-            self.hidden_following[k - self.named] = done + relation_value
+            self.hidden.following[k] = done + relation_value
             return listed
         return self._listed(key, self.relations[key], *self.crossings[key])
-
-    def _hide(self, start: float) -> int:
-        """A hidden discrete: its number."""
-        self.hidden_starts.append(start)
-        self.hidden_following.append(None)
-        return self.named + len(self.hidden_starts) - 1
 
     def _listed(self, key: Expr, relation: Relation, crossing: Any, scale: Any) -> Expr:
         self.relations.setdefault(key, relation)
@@ -298,7 +291,7 @@ class _EventBuilder:
             acting, self.acting = self.acting, None
             condition = ca.SX(evaluate(self._with_frozen_relations(when.condition), self.scope).value)
             self.acting, k = acting, self.memories[j]
-            self.hidden_following[k - self.named] = condition
+            self.hidden.following[k] = condition
             self.fired[j] = ca.logic_and(condition, ca.logic_not(self.symbols.at(("before", k), 0)))
         return self.fired[j]
 

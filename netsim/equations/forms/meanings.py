@@ -7,6 +7,7 @@ from typing import Any
 
 from netsim.core.rotation import cayley_matrix, cayley_rate
 from netsim.equations.forms.delays import Delays
+from netsim.equations.forms.hidden import Hidden
 from netsim.equations.forms.lagrange import momenta, own_forces, rates_of, restoring
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Key, Symbols
 from netsim.equations.kernels.symbolic import ca
@@ -60,9 +61,17 @@ class Meanings:
             for i in range(scalar_count(self.table[name].sizes))
         }
         self.delays = Delays(self.symbols, self._is_kinematic)
+        named = sum(scalar_count(self.table[name].sizes) for name in self.flat["discrete"])
+        self.hidden = Hidden(self.symbols, self.table, named)
         self.scope = Scope(
             self._resolve,
-            {"der": self._der, "local": self._local, "lagrange": self._lagrange, "delayed": self.delays.value},
+            {
+                "der": self._der,
+                "local": self._local,
+                "lagrange": self._lagrange,
+                "delayed": self.delays.value,
+                "scale": self.hidden.scale,
+            },
         )
 
     def _first(self, *names: str) -> dict[str, int]:

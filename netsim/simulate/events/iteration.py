@@ -3,6 +3,7 @@ mode, and the log."""
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
 from netsim.simulate.events.event_log import Event, Line, Placed
+from netsim.simulate.events.magnitudes import Magnitudes, magnitudes_of
 
 Array = np.ndarray
 
@@ -39,6 +41,11 @@ class EventIteration:
     lines: dict[bytes, list[Line]] = field(default_factory=dict)
     log: list[Event] = field(default_factory=list)
     recent: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+
+    @cached_property
+    def magnitudes(self) -> Magnitudes:
+        """What scale(v) in the text of components is taken of."""
+        return magnitudes_of(self.machine.system, self.structure)
 
     @property
     def relation_values(self) -> slice:

@@ -19,6 +19,7 @@ from netsim.initial.recovery import plan_recovery, recover
 from netsim.simulate.events.event_log import crowded
 from netsim.simulate.events.events import settle
 from netsim.simulate.events.iteration import EventIteration
+from netsim.simulate.events.magnitudes import write_magnitudes
 from netsim.simulate.events.plans import plan_for
 from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
@@ -75,6 +76,7 @@ def pass_event(run: Running, jumped: bool = False) -> None:
         raise SimulationError(table_ends(t))
     if jumped:
         _made_consistent(run)
+    write_magnitudes(s.magnitudes, trial, run.machine.system.layout)
     try:
         settled = settle(s, trial.g, t) or jumped
     except Inconsistent as lost:

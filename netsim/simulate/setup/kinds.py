@@ -21,6 +21,7 @@ from netsim.equations.system import System
 from netsim.initial.initial import Structure
 from netsim.library.component import Component, dimension, scalar_count, sizes_of
 from netsim.network.network import GROUND, Network
+from netsim.text.units import Dimension
 
 Array = np.ndarray
 Key = tuple[Any, ...]
@@ -29,12 +30,17 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The kind of every position, velocity and value (2 nk + ny), how many there are, and the largest value that
-    sources give each."""
+    """The kind of every position, velocity and value (2 nk + ny), the largest value that sources give each kind, and
+    their numbers by what they have in common."""
 
     of: Array
-    count: int
     given: Array
+    numbers: dict[Key, int]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
 
 
 def massless(structure: Structure, nk: int) -> Array:
@@ -46,17 +52,14 @@ def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
     """The kinds of a system's quantities; `amplitudes`: the largest value of every prescribed input over the run;
     `massless`: positions whose accelerations are in no equation."""
     kind, found = np.full(system.layout.nk + system.n, -1), {}  # type: Array, dict[Key, int]
-    kept = vars(system)
-    islands = kept["islands"] = kept["islands"] if "islands" in kept else _islands(system.network)
+    islands = _kept_islands(system)
     _number_nodes(system, islands, kind, found)
     given = _number_elements(system, islands, amplitudes, kind, found)
     nk = system.layout.nk
     for unknown, coordinate in system.numbering.coordinates.items():
         if kind[nk + unknown] < 0:
-            kind[nk + unknown], kind[unknown] = (
-                _number(found, (coordinate.unit,)),
-                _number(found, (coordinate.unit, "position")),
-            )
+            rate = dimension(coordinate.unit)
+            kind[nk + unknown], kind[unknown] = _number(found, (rate,)), _number(found, (rate, "position"))
     for i in np.flatnonzero(kind < 0):
         kind[i] = _number(found, ("alone", int(i)))
     for i in nk + massless:
@@ -65,7 +68,18 @@ def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
     for key, size in given:
         if key in found:
             sizes[found[key]] = max(sizes[found[key]], size)
-    return Kinds(kind, len(found), sizes)
+    return Kinds(kind, sizes, found)
+
+
+def islands_of(system: System, batch: Batch, unit: Dimension) -> Array:
+    """The island of each element of a batch in which a quantity of this dimension is found; -1 where that is ground."""
+    return _labels(batch, _kept_islands(system), unit)
+
+
+def _kept_islands(system: System) -> Array:
+    kept = vars(system)
+    islands = kept["islands"] = kept["islands"] if "islands" in kept else _islands(system.network)
+    return islands
 
 
 def _number(found: dict[Key, int], key: Key) -> int:
@@ -92,7 +106,7 @@ def _number_elements(
     system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]
 ) -> list[tuple[Key, float]]:
     """Kinds of what elements own and of their inputs; what prescribed inputs give to kinds."""
-    nk, given = system.layout.nk, []  # type: int, list[tuple[Key, float]]
+    nk, coordinates, given = system.layout.nk, system.numbering.coordinates, []  # type: int, Any, list[tuple[Key, float]]
     for batch in (b for b in system.batches if b.instances and not b.shapes):
         for key, unit in _own(batch):
             labels = _labels(batch, islands, unit).tolist()
@@ -104,9 +118,10 @@ def _number_elements(
                 continue
             for label, unknown in zip(labels, batch.columns(key).tolist()):
                 if unknown >= 0 and kind[nk + unknown] < 0:
-                    kind[nk + unknown] = _number(found, (label, unit))
+                    own = dimension(coordinates[unknown].unit) if unknown in coordinates else unit
+                    kind[nk + unknown] = _number(found, (label, own))
                     if unknown < nk:
-                        kind[unknown] = _number(found, (label, unit, "position"))
+                        kind[unknown] = _number(found, (label, own, "position"))
     return given
 
 

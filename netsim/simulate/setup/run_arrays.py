@@ -128,7 +128,7 @@ def first_trial(
         *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
     set_scales(machine.struct, struct_of(trial))
-    if not options.formula:
+    if not options.formula or any(batch.form.events.scales for batch in system.batches):
         acting = ends if any(map(bool, time_texts(machine))) else ends[:0]
         set_answers(machine, trial, options.stop, times, prescribed_inputs, acting)
         set_scales(machine.struct, struct_of(trial))
