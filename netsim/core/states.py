@@ -203,21 +203,24 @@ def motion_between(problem, start, end, theta, h, state):
     """x, v and a at theta by the quintic through x, v and a of both ends (in the charts of the beginning), with the
     charts' quaternions.
 
-    Where the way is that of v and a up to the rounding of x, it is taken from these: rounding over h would be noise in
-    v."""
+    With s = theta and c = x1 - x0 - h (v0 + v1)/2 - h^2 (a0 - a1)/12 it is the cubic v(s) through v and a of both ends,
+    integrated, and c s^3 (10 - 15 s + 6 s^2). Where c is rounding of x it is left out: over h it would be noise in v.
+    Where it is more than the accelerations are worth, the ends do not belong to one motion of this order (a method of
+    many steps behind a restart), and v and a are those of the cubic alone."""
     nk = problem.sizes[NK]
     s = theta
     for i in range(nk):
         x0, v0, a0 = start[i], h * start[nk + i], h * h * start[2 * nk + i]
         x1, v1, a1 = end[i], h * end[nk + i], h * h * end[2 * nk + i]
-        rise, way = x1 - x0, 0.5 * (v0 + v1) + (a0 - a1) / 12.0
-        if abs(rise - way) <= ROUNDING * (abs(x0) + abs(x1)):
-            rise = way
-        c3 = 10.0 * rise - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1
-        c4 = -15.0 * rise + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1
-        c5 = 6.0 * rise - 3.0 * v0 - 3.0 * v1 - 0.5 * a0 + 0.5 * a1
-        state[i] = x0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
-        state[nk + i] = (v0 + s * (a0 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
-        state[2 * nk + i] = (a0 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / (h * h)
+        c = x1 - x0 - 0.5 * (v0 + v1) - (a0 - a1) / 12.0
+        if abs(c) <= ROUNDING * (abs(x0) + abs(x1)):
+            c = 0.0
+        b2, b3 = 3.0 * (v1 - v0) - 2.0 * a0 - a1, 2.0 * (v0 - v1) + a0 + a1
+        bent = c * s**3 * (10.0 + s * (6.0 * s - 15.0))
+        state[i] = x0 + s * (v0 + s * (0.5 * a0 + s * (b2 / 3.0 + s * 0.25 * b3))) + bent
+        if abs(c) > abs(a0 - a1) / 12.0:
+            c = 0.0
+        state[nk + i] = (v0 + s * (a0 + s * (b2 + s * b3)) + 30.0 * c * (s * (1.0 - s)) ** 2) / h
+        state[2 * nk + i] = (a0 + s * (2.0 * b2 + s * 3.0 * b3) + 60.0 * c * s * (1.0 - s) * (1.0 - 2.0 * s)) / (h * h)
     first = 3 * nk + problem.sizes[NY] + 2 * problem.sizes[NQ]
     copy(start, first, state, first, start.shape[0] - first)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import sampled
 from netsim import load
 from netsim.core.methods import tableaux
 from netsim.equations.kernels.program import Instruction, Program, is_affine
@@ -353,3 +354,25 @@ def test_a_mass_beside_a_circuit_changes_none_of_its_samples(name):
         alone, both = (run[signal].values for run in runs)
         assert np.abs(both - alone).max() < 30 * rtol * np.abs(alone).max(), rtol
         assert all(run.attrs["inconsistent_points"] == 0 for run in runs), rtol
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("w", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("method", ["bdf", "radau"])
+def test_velocities_behind_restarts_are_as_right_as_at_the_ends_of_steps(method, w, rtol):
+    """x'' = -w^2 (x + sign(x')/4): half turns about +-1/4, and behind each the method begins anew, at order 1 with steps
+    whose x, v and a belong to no common quintic."""
+    text = f"""
+use translational
+m1 mass (a) m = 1 kg
+c1 spring (a, ground) c = {w * w} N/m
+r1 coulomb_friction (a, ground) F = {w * w / 4} N
+start a.x = 2.1 m
+start a.v = 0 m/s
+run transient(stop = {12 / w} s, sample = {0.01 / w} s)
+"""
+    samples = sampled(load(text), ("a.x", "a.v"), rtol=rtol, method=method)
+    half, angle = np.divmod(samples.time * w, np.pi)
+    size, sign = 1.85 - 0.5 * half, (-1.0) ** half
+    assert samples.series("a.x") == pytest.approx(sign * (size * np.cos(angle) + 0.25), abs=3 * rtol)
+    assert samples.series("a.v") / w == pytest.approx(-sign * size * np.sin(angle), abs=3 * rtol)
