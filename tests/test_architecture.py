@@ -71,9 +71,9 @@ ROOMS = {
     "over_frequency.harmonics "
     "selection over_frequency.figures measuring.record measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
-    "simulate": "methods options judging pivots events.event_log setup.kinds events.magnitudes events.iteration "
+    "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events running setup.choice setup.turns setup.plane_turns "
-    "setup.sliders setup.beginning setup.features setup.sizes setup.sums setup.weights setup.instants "
+    "setup.sliders setup.beginning setup.features setup.sums setup.weights setup.instants "
     "setup.run_arrays events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "

@@ -129,7 +129,7 @@ def _begin(
     sampler.totals[:, 2:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
-        write_magnitudes(events.magnitudes, trial, machine.system.layout)
+        write_magnitudes(events.magnitudes, machine, trial, 0.0, size)
         begin_relations(events, trial.g, options.resumed)
         pass_event(run)
     trial.middle[:] = trial.start

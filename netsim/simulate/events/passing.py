@@ -76,7 +76,7 @@ def pass_event(run: Running, jumped: bool = False) -> None:
         raise SimulationError(table_ends(t))
     if jumped:
         _made_consistent(run)
-    write_magnitudes(s.magnitudes, trial, run.machine.system.layout)
+    write_magnitudes(s.magnitudes, run.machine, trial, t)
     try:
         settled = settle(s, trial.g, t) or jumped
     except Inconsistent as lost:
@@ -103,6 +103,7 @@ def pass_event(run: Running, jumped: bool = False) -> None:
         control.places[ROW] += row > 0
         forget(run)
         control.numbers[SIZE] = run.options.step or min(control.numbers[SIZE], size)
+        write_magnitudes(s.magnitudes, run.machine, trial, t, float(control.numbers[SIZE]))
     _exchange(run, t)
     control.numbers[DUE] = next_due(s.looking, trial.g, t, run.options.stop)
 

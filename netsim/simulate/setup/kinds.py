@@ -10,6 +10,7 @@ masses are integrated to positions, and a light spring's end may be a hundred ti
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,17 @@ def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
 def islands_of(system: System, batch: Batch, unit: Dimension) -> Array:
     """The island of each element of a batch in which a quantity of this dimension is found; -1 where that is ground."""
     return _labels(batch, _kept_islands(system), unit)
+
+
+def parts_of(system: System) -> Array:
+    """The number of the connected part of the network that each island belongs to: elements join all their nodes."""
+    islands, ends = _kept_islands(system), []  # type: Array, list[tuple[int, int]]
+    for instance in system.network.instances:
+        nodes = [i for i in instance.nodes if i != GROUND]
+        ends += pairwise(nodes)
+    found = np.zeros(islands.max(initial=-1) + 1, np.int64)
+    found[islands] = connected(len(islands), *np.array(ends, np.int64).reshape(-1, 2).T)
+    return found
 
 
 def _kept_islands(system: System) -> Array:

@@ -157,12 +157,18 @@ def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
     small = trial.sizes[SO_FAR] < SMALL * nominal
     if not small.any() or not h > 0.0:
         return
-    found = np.zeros(len(nominal))
-    for step in (h, AHEAD * h):
-        left = _left(machine, trial, step, t, _present(trial.start, machine))
-        if left is not None:
-            np.maximum.at(found, trial.kind, left)
-    trial.sizes[ROUNDED] = np.where(small, np.minimum(TIMES * found, trial.tolerances[RTOL] * nominal), 0.0)
+    found = np.maximum(rounding_of(machine, trial, h, t), rounding_of(machine, trial, AHEAD * h, t))
+    trial.sizes[ROUNDED] = np.where(small, np.minimum(found, trial.tolerances[RTOL] * nominal), 0.0)
+
+
+def rounding_of(machine: Machine, trial: Trial, h: float, t: float) -> Array:
+    """What rounding may leave of every kind in a step of size h from where the run stands; 0 where the step's matrix is
+    singular."""
+    found = np.zeros(trial.sizes.shape[1])
+    left = _left(machine, trial, h, t, _present(trial.start, machine))
+    if left is not None:
+        np.maximum.at(found, trial.kind, TIMES * left)
+    return found
 
 
 def energy_of_rounding(machine: Machine, trial: Trial, h: float, t: float, most: float) -> float:
