@@ -7,8 +7,8 @@ import pytest
 
 import netsim
 from conftest import sampled
-from netsim.core.scales import ROUNDED, SO_FAR
-from netsim.simulate.events.magnitudes import Magnitudes, write_magnitudes
+from netsim.core.scales import SO_FAR
+from netsim.simulate.events import magnitudes
 from netsim.text.errors import InputError
 
 BALL = """
@@ -54,39 +54,45 @@ def test_steps_of_the_formula_alone_know_it_too():
     assert (most > 6.2).all() and (most < 15).all()
 
 
-def written(known, rounded, before=0.0, least=0.0, g=(0.0, 0.0)):
-    """scale(v) of one kind, which two velocities are of."""
-    sizes = np.zeros((4, 1))
-    sizes[SO_FAR], sizes[ROUNDED] = known, rounded
+def written(known, rounded, monkeypatch, before=0.0, least=0.0, now=(0.0, 0.0), steps=(1.0,)):
+    """scale(v) of one kind, which two velocities are of, behind steps of these sizes; rounding leaves `rounded`/h of a
+    second kind that is connected with it."""
+    monkeypatch.setattr(magnitudes, "rounding_of", lambda machine, trial, h, t: np.array([0.0, rounded / h]))
+    sizes = np.zeros((4, 2))
+    sizes[SO_FAR] = known, 50.0
     trial = SimpleNamespace(g=np.array([before, 0.0]), sizes=sizes, kind=np.zeros(2, int), nominal=np.array([1.0, 100.0]))
-    state = np.array(g)
-    layout = SimpleNamespace(nk=0, discretes=0, befores=1, state=lambda _: state)
-    owners = np.zeros(1 - int(least), np.int64)
-    write_magnitudes(Magnitudes(np.zeros(1, np.int64), np.array([least]), owners, owners), trial, layout)
-    assert trial.g[0] == trial.g[1]
+    layout = SimpleNamespace(nk=0, discretes=0, befores=1, state=lambda _: np.array(now))
+    machine = SimpleNamespace(system=SimpleNamespace(layout=layout))
+    none, first = np.zeros(0, np.int64), np.zeros(1, np.int64)
+    own = (none, none) if least else (first, first)
+    found = magnitudes.Magnitudes(first, np.array([least]), own, (none, none) if least else (first, first + 1))
+    for h in steps:
+        magnitudes.write_magnitudes(found, machine, trial, 0.0, h)
+        assert trial.g[0] == trial.g[1]
     return trial.g[0]
 
 
-def test_what_rounding_leaves_is_no_motion():
-    """A millionth of scale(v) is what rounding leaves, at least."""
-    assert written(2.0, 0.0) == 2.0
-    assert written(2.0, 1e-3) == pytest.approx(1e3, rel=1e-15)
+def test_what_rounding_leaves_is_no_motion(monkeypatch):
+    """A millionth of scale(v) is at least what rounding leaves in the shortest step of what is connected with it."""
+    assert written(2.0, 0.0, monkeypatch) == 2.0
+    assert written(2.0, 1e-3, monkeypatch) == pytest.approx(1e3, rel=1e-15)
+    assert written(2.0, 1e-3, monkeypatch, steps=[1.0, 0.25, 1.0]) == pytest.approx(4e3, rel=1e-15)
 
 
-def test_where_all_rests_the_nominal_size_counts():
-    assert written(0.0, 0.0) == pytest.approx(1e-12 * 100, rel=1e-15)
+def test_where_all_rests_the_nominal_size_counts(monkeypatch):
+    assert written(0.0, 0.0, monkeypatch) == pytest.approx(1e-12 * 100, rel=1e-15)
 
 
-def test_it_never_falls():
-    assert written(2.0, 0.0, before=3.0) == 3.0
+def test_it_never_falls(monkeypatch):
+    assert written(2.0, 0.0, monkeypatch, before=3.0) == 3.0
 
 
-def test_what_stands_there_counts():
-    assert written(2.0, 0.0, g=[-5.0, 1.0]) == 5.0
+def test_what_stands_there_counts(monkeypatch):
+    assert written(2.0, 0.0, monkeypatch, now=[-5.0, 1.0]) == 5.0
 
 
-def test_without_unknowns_of_the_dimension_it_is_one():
-    assert written(2.0, 0.0, least=1.0) == 1.0
+def test_without_unknowns_of_the_dimension_it_is_one(monkeypatch):
+    assert written(2.0, 0.0, monkeypatch, least=1.0) == 1.0
 
 
 def test_before_a_run_there_is_a_size():

@@ -158,17 +158,17 @@ def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:
     if not small.any() or not h > 0.0:
         return
     found = np.maximum(rounding_of(machine, trial, h, t), rounding_of(machine, trial, AHEAD * h, t))
-    trial.sizes[ROUNDED] = np.where(small, np.minimum(found, trial.tolerances[RTOL] * nominal), 0.0)
+    trial.sizes[ROUNDED] = np.where(small, found, 0.0)
 
 
 def rounding_of(machine: Machine, trial: Trial, h: float, t: float) -> Array:
-    """What rounding may leave of every kind in a step of size h from where the run stands; 0 where the step's matrix is
-    singular."""
+    """What rounding may leave of every kind in a step of size h from where the run stands, at most what errors of its
+    nominal size may be; 0 where the step's matrix is singular."""
     found = np.zeros(trial.sizes.shape[1])
     left = _left(machine, trial, h, t, _present(trial.start, machine))
     if left is not None:
         np.maximum.at(found, trial.kind, TIMES * left)
-    return found
+    return np.minimum(found, trial.tolerances[RTOL] * _nominal(trial))
 
 
 def energy_of_rounding(machine: Machine, trial: Trial, h: float, t: float, most: float) -> float:
