@@ -273,6 +273,7 @@ def _conditional(expr: Conditional, scope: Scope) -> Typed:
 _IN_COMPONENTS = {
     "der": "der() stands in the text of components; of a signal, the block rate_of gives it",
     "delayed": "delayed() stands in the text of components; of a signal, the block delay gives it",
+    "scale": "scale() stands in the text of components; of a signal, a measure gives its largest value",
 }
 
 
