@@ -6,12 +6,13 @@ lowest stage (positions of mechanisms, charges of capacitors in a loop), and the
 which takes velocities and what else follows along (netsim.core.variational).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from netsim.analyses.periodic.clock import Clock, clock_of
-from netsim.analyses.sensitivity.variations import begin, centred, variations
+from netsim.analyses.sensitivity.variations import Wave, begin, centred, forces, variations
 from netsim.analyses.signals.linear import state_names
 from netsim.core.contract import RTOL
 from netsim.core.variational.charts import into_chart, set_base
@@ -31,6 +32,10 @@ ROUNDS, HELD = 5, 1e-13
 """How often values are made to follow differentiated quantities, and what is left of these then."""
 DEPENDENT = 1e-8
 """Changes of states, in their sizes, count as independent above this share of the largest."""
+
+
+RANK = 1e-10
+"""Equations of the lowest stage count as independent above this share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,27 +166,67 @@ def directions(machine: Machine, structure: Structure, g: Array, mode: bytes, st
     return Directions(left[:, kept], whole @ (right[kept].T / size[kept]))
 
 
-def _lowest(machine: Machine, structure: Structure, g: Array, states: States) -> Array:
-    """Changes of states in sizes, of which the lowest stage allows all: (states, columns)."""
-    from scipy.linalg import null_space
+def changed_by_waves(
+    machine: Machine, structure: Structure, g: Array, mode: bytes, states: States, waves: Sequence[Wave]
+) -> Array:
+    """What all of g changes by at a consistent point (waves, size) with inputs that swing: of the states that it takes
+    to meet their constraints the smallest changes."""
+    layout = machine.system.layout
+    nothing = {key: np.zeros_like(value) for key, value in machine.parameters.items()}
+    stays, rows = np.zeros((len(waves), layout.size)), np.repeat(g[None], 4, axis=0)
+    v = variations(machine, structure, [nothing] * len(waves), stays, Selection(), rows, np.zeros(1), waves)
+    found = _lowest_stage(machine, structure, g, states)
+    if found is not None and len(found.scaled):
+        for j, each in enumerate(forces(v, g)):
+            z = -np.linalg.lstsq(found.scaled, each[found.equations] / found.height, rcond=RANK)[0] * found.width
+            v.run.x[j, found.variables[found.variables < layout.nk]] = z[found.variables < layout.nk]
+            contents = found.variables >= layout.n
+            v.run.q[j, found.variables[contents] - layout.n] = z[contents]
+    begin(v, mode, centred(v, g), -1)
+    return v.run.d[:-1].copy()
 
-    layout, d = machine.system.layout, structure.dynamic.d
-    nk, n, count = layout.nk, layout.n, len(states.places)
-    of = np.full(n + layout.nq, -1)  # number of a state by variable: a position, a differentiated quantity
-    of[:nk], of[n:] = np.arange(nk), 2 * nk + np.arange(layout.nq)
-    lowest = int(d.max(initial=0))
+
+@dataclass(frozen=True, eq=False)
+class _Lowest:
+    """The lowest stage at a point: its equations and variables, its matrix with columns in `width` and rows in
+    `height`, and which state (or -1) each variable is."""
+
+    equations: Array
+    variables: Array
+    scaled: Array
+    width: Array
+    height: Array
+    of: Array
+
+
+def _lowest_stage(machine: Machine, structure: Structure, g: Array, states: States) -> _Lowest | None:
+    """The stage of the lowest order; None where all are of order 0."""
+    layout, nk = machine.system.layout, machine.system.layout.nk
+    lowest = int(structure.dynamic.d.max(initial=0))
     if not lowest:
-        return np.zeros((count, 0))
-    matrix, _, variables = stage_matrix(_stages(machine, structure), g, -lowest)
-    spanned = variables[of[variables] >= 0]
-    others = np.setdiff1d(np.arange(count), of[spanned])
+        return None
+    of = np.full(layout.n + layout.nq, -1)  # number of a state by variable: a position, a differentiated quantity
+    of[:nk], of[layout.n :] = np.arange(nk), 2 * nk + np.arange(layout.nq)
+    matrix, equations, variables = stage_matrix(_stages(machine, structure), g, -lowest)
     width = np.concatenate([machine.system.nominals, np.ones(layout.nq)])[variables]
     known = of[variables] >= 0
     width[known] = states.sizes[of[variables[known]]]
     scaled = matrix.toarray() * width
-    scaled /= np.maximum(np.abs(scaled).max(axis=1, initial=0.0, keepdims=True), 1e-300)
-    free = null_space(scaled, rcond=1e-10) if len(scaled) else np.eye(len(variables))
+    height = np.maximum(np.abs(scaled).max(axis=1, initial=0.0), 1e-300)
+    return _Lowest(equations, variables, scaled / height[:, None], width, height, of[variables])
+
+
+def _lowest(machine: Machine, structure: Structure, g: Array, states: States) -> Array:
+    """Changes of states in sizes, of which the lowest stage allows all: (states, columns)."""
+    from scipy.linalg import null_space
+
+    count, stage = len(states.places), _lowest_stage(machine, structure, g, states)
+    if stage is None:
+        return np.zeros((count, 0))
+    known, of = stage.of >= 0, stage.of
+    others = np.setdiff1d(np.arange(count), of[known])
+    free = null_space(stage.scaled, rcond=RANK) if len(stage.scaled) else np.eye(len(of))
     found = np.zeros((count, free.shape[1] + len(others)))
-    found[of[variables[known]], : free.shape[1]] = free[known]
+    found[of[known], : free.shape[1]] = free[known]
     found[others, free.shape[1] + np.arange(len(others))] = 1.0
     return found

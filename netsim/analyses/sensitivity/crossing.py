@@ -240,7 +240,7 @@ def _struck(
     s, v, layout = c.run.events, c.v, c.v.machine.system.layout
     assert s is not None
     contents, t = layout.differentiated(np.arange(layout.nq), 0), float(there[TIME])
-    behind = np.zeros((v.count, 2 * layout.nk + layout.nq))
+    behind, swings = np.zeros((v.count, 2 * layout.nk + layout.nq)), slice(layout.prescribed_inputs, layout.tables)
     for j, each in enumerate(c.of):
         if j not in c.others:
             made = [event_iteration(point.machine, c.run.structure) for point in each.points]
@@ -248,6 +248,7 @@ def _struck(
         for other, point, weight, share in zip(c.others[j], each.points, each.weights, each.shares):
             g = flipped + share * total[j]
             set_time(point.machine.struct, g, t + share * moves[j])
+            g[swings] += share * v.run.constant[j, swings]
             g[layout.places : layout.discretes] = point.machine.g[layout.places : layout.discretes]
             g[s.relation_values] = flipped[s.relation_values]
             found = np.zeros_like(other.watch.found)

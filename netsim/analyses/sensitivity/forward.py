@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.sensitivity.crossing import HIT, Crossing, passed
-from netsim.analyses.sensitivity.variations import along, begin, centred, variations
+from netsim.analyses.sensitivity.variations import Wave, along, begin, centred, variations
 from netsim.analyses.sensitivity.varied import Varied, parameter_changes, start_changes
 from netsim.core.problem import TIME
 from netsim.core.radau.arrays import C
@@ -30,7 +30,8 @@ NODES = np.append(0.0, C)
 class Forward:
     """Instants, values (instants, m) and changes (instants, p, m) of signals; rates of signals (instants, m); how much
     events move with each parameter, and linearly between them the instants (instants, p); the global vector at the end
-    and its changes, the last row its rates (p + 1, size), both in charts of the end; what makes changes doubtful."""
+    and its changes, the last row its rates (p + 1, size), both in charts of the end; what makes changes doubtful.
+    begins: which instants come behind an event, or first; shifts (begins, p): how much these events move."""
 
     time: Array
     values: Array
@@ -41,6 +42,8 @@ class Forward:
     end: Array
     last: Array
     doubts: list[Problem]
+    begins: Array
+    shifts: Array
 
 
 def forward(
@@ -76,8 +79,12 @@ def traced(
     return run
 
 
-def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection) -> Forward:
-    """The changes along a run that is done."""
+def follow(
+    run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection,
+    waves: Sequence[Wave] = (),
+) -> Forward:  # fmt: skip
+    """The changes along a run that is done. The last of them come from inputs that swing by `waves`; with these
+    instants are those of stages, too."""
     machine, layout = run.machine, run.machine.system.layout
     nodes = run.traced
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
@@ -85,32 +92,36 @@ def follow(run: Running, start: Array, of: Sequence[Varied], time_events: Array,
     stays = starts.copy()
     stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0  # what follows
     by = [parameter_changes(machine, each) for each in of]
-    v = variations(machine, run.structure, by, stays, selection, rows, np.ascontiguousarray(spans))
+    v = variations(machine, run.structure, by, stays, selection, rows, np.ascontiguousarray(spans), waves)
     v.run.x[:-1], v.run.v[:-1] = starts[:, layout.x : layout.v], starts[:, layout.v : layout.a]
     v.run.q[:-1] = starts[:, layout.differentiated(np.arange(layout.nq), 0)]
     crossing = Crossing(run, v, of, time_events)
     parted = np.flatnonzero(rows[4::4, TIME] != rows[3:-1:4, TIME]) + 1
     begins, ends = np.append(0, parted), np.append(parted, len(spans))
-    times, moves = list[float](), [np.zeros(v.count)]
+    times, shown = list[float](), 1 if waves else 3
+    counts, shifts = list[int](), list[Array]()
+    nothing = np.zeros(v.count)
     happens = _differ(layout, start, rows[0])
     if happens:
         begin(v, crossing.mode(start), centred(v, start), -1)
     for k, (first, last) in enumerate(zip(begins, ends)):
         here = rows[4 * first].copy()
-        if k or happens:
-            found = passed(crossing, rows[4 * first - 1] if k else start, here)
-            moves += [found] if k else []
+        shifts.append(passed(crossing, rows[4 * first - 1] if k else start, here) if k or happens else nothing)
         mode = crossing.mode(here)
         begin(v, mode, centred(v, here))
         along(v, mode, int(first), int(last))
-        times += nodes[first, :1, 0].tolist() + nodes[first:last, 3, 0].tolist()
+        counts.append(len(times))
+        times += nodes[first, :1, 0].tolist() + nodes[first:last, shown:, 0].ravel().tolist()
     time, ends = np.array(times), np.append(nodes[begins, 0, 0], times[-1])
-    moves.append(np.zeros(v.count))
+    moves = [nothing, *shifts[1:], nothing]
     moving = np.array([np.interp(time, ends, each) for each in np.transpose(moves)]).reshape(v.count, len(time)).T
     count, m = int(v.shown.row[0]), len(v.shown.places)
     changed = v.shown.changes[:count].reshape(count, v.count + 1, m)
     values = v.shown.values[:count]
-    return Forward(time, values, changed[:, :-1], changed[:, -1], moving, run, v.run.at[2], v.run.d, crossing.doubts)
+    return Forward(
+        time, values, changed[:, :-1], changed[:, -1], moving, run, v.run.at[2], v.run.d, crossing.doubts,
+        np.array(counts), np.array(shifts),
+    )  # fmt: skip
 
 
 def _differ(layout: Layout, start: Array, first: Array) -> bool:

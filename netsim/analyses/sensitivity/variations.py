@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.sensitivity.tangents import changing, tangent_call
-from netsim.core.compiled.call import ROW_LENGTH
+from netsim.core.compiled.call import ROW_LENGTH, run_table
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse
-from netsim.core.problem import TIME
+from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.core.radau.arrays import A_MATRIX
 from netsim.core.variational.charts import into_chart, set_base
 from netsim.core.variational.equations import (
@@ -26,6 +26,7 @@ from netsim.core.variational.equations import (
     fill_matrix,
     set_contents,
     show,
+    swung,
     vary,
 )
 from netsim.equations.machine import Call, Machine, call_table
@@ -78,12 +79,24 @@ class Variations:
         return self.plans[mode]
 
 
+@dataclass(frozen=True)
+class Wave:
+    """An input that swings by cos(rate t + phase): the number of a prescribed one, or (-1) the row of the equation that
+    gives it, which changes by `slope` with it."""
+
+    rate: float
+    phase: float
+    number: int
+    row: int = -1
+    slope: float = 0.0
+
+
 def variations(
     machine: Machine, structure: Structure, changes: Changes, constant: Array, selection: Selection, rows: Array,
-    spans: Array,
+    spans: Array, waves: Sequence[Wave] = (),
 ) -> Variations:  # fmt: skip
     """Arrays for the steps whose nodes are `rows` (4 for each), where a constant part of g changes by `constant` (p,
-    size)."""
+    size). The last changes are those by `waves`; with them signals are shown inside steps, too."""
     system, layout = machine.system, machine.system.layout
     n, nk, nq, size, alive = system.n, layout.nk, layout.nq, layout.size, list[Any]()
     count = len(changes) + 1
@@ -91,6 +104,9 @@ def variations(
     changes = [*changes, nothing]  # of time
     stays = np.vstack([constant, np.zeros(size)])
     stays[-1, TIME] = 1.0
+    swung, wave = _waves(machine, waves, count)
+    for row, (place, _) in zip(stays, swung):
+        row[place : place + PRESCRIBED_ORDERS * layout.nd * (place > 0) : max(1, layout.nd)] = 1.0  # as it swings
     moving = signature(system).moving
     every = np.arange(n + nq)
     calls = equations_of(machine, every, 0)
@@ -118,14 +134,16 @@ def variations(
     run = Variation(
         rows, spans, np.zeros((3, size)), np.zeros((3, len(moving.equation))), partials, place.astype(np.int64),
         derivative, scale, kind, old[0], old[1], old[2], old[3], old[4], np.zeros(len(unique)), rhs, np.zeros_like(rhs),
-        A_MATRIX[2].copy(), equations, first, driven, first_drive, np.zeros((count, nk)), np.zeros((count, nk)),
+        A_MATRIX.copy(), equations, first, driven, first_drive, np.zeros((count, nk)), np.zeros((count, nk)),
         np.zeros((count, nq)), stays, np.zeros((count, size)), np.zeros(2 * size), np.zeros(layout.entries),
+        np.zeros(max(1, 9 * layout.nr)), swung, wave, np.zeros((count, nk)), np.zeros(size),
         np.zeros(max(1, 9 * layout.nr)),
     )  # fmt: skip
-    m, most = len(reader.places), len(spans) + len(rows) // 4 + 2
+    stages = 2 if waves else 0
+    m, most = len(reader.places), (2 + stages) * len(spans) + 2
     signals = Shown(
         reader.table, shown, first_shown, reader.places, np.zeros(max(1, reader.size)), np.zeros((most, m)),
-        np.zeros((most, count * m)), np.zeros(1, np.int64),
+        np.zeros((most, count * m)), np.zeros(1, np.int64), np.full(1, stages),
     )  # fmt: skip
     pattern = indptr, (unique % (3 * (n + nq))).astype(np.int32)
     return Variations(machine, structure, changes, run, signals, pattern, [*alive, reader, read, stays])
@@ -135,12 +153,17 @@ def along(v: Variations, mode: bytes, first: int, last: int) -> None:
     """Changes over the steps from `first` to before `last`, which no event parts. Raises `SimulationError` where they
     are not determined."""
     run, shown, problem = struct_of(v.run), struct_of(v.shown), v.machine.struct
-    renewed = -1
+    renewed = inside = -1
     while first < last:
         plan = v.plan(v.run.at[2], mode)
         factor = v.factor = v.factor or new_factor(v, run, first)
         step = int(vary(problem, plan.plan, plan.recovery, factor, run, shown, first, last))
-        if step < 0:  # pivots of a consistent point serve no more
+        if step > last:  # nor do those of one inside a step
+            if inside == step:
+                raise lost(v, float(v.run.inside[TIME]))
+            first, inside = step - last - 1, step
+            v.plan(v.run.inside, mode, renewed=True)
+        elif step < 0:  # pivots of a consistent point serve no more
             first = -step
             into_chart(problem, v.run.base, v.run.rows[4 * first - 1], v.run.at[2])
             begin(v, mode, v.run.at[2])
@@ -150,6 +173,36 @@ def along(v: Variations, mode: bytes, first: int, last: int) -> None:
             first, renewed, v.factor = step, step, None
         else:
             return
+
+
+def _waves(machine: Machine, waves: Sequence[Wave], count: int) -> tuple[Array, Array]:
+    """What compiled code knows of inputs that swing with the last parameters before time."""
+    swung, wave = np.tile(np.array([0, -1]), (count, 1)), np.zeros((count, 3))
+    for j, each in enumerate(waves, count - 1 - len(waves)):
+        place = int(machine.system.layout.prescribed(np.array([each.number]), 0)[0]) if each.row < 0 else 0
+        swung[j], wave[j] = (place, each.row), (each.rate, each.phase, each.slope)
+    return swung, wave
+
+
+def forces(v: Variations, g: Array) -> Array:
+    """What the equations, not differentiated, change by at g with each parameter while all states stay: (p, equations
+    and definitions of differentiated quantities)."""
+    run, layout, t = v.run, v.machine.system.layout, float(g[TIME])
+    found, both = np.zeros((v.count, layout.entries)), np.concatenate([g, np.zeros(layout.size)])
+    for j in range(v.count):
+        both[layout.size :] = run.constant[j]
+        place, row = run.swung[j]
+        if place > 0:
+            orders = place + layout.nd * np.arange(PRESCRIBED_ORDERS)
+            both[layout.size + orders] = [swung(run, j, t, k) for k in range(PRESCRIBED_ORDERS)]
+        run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], both, both)
+        run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], both, found[j])
+        if row >= 0:
+            found[j, row] += run.wave[j, 2] * swung(run, j, t, 0)
+    found = np.delete(found, layout.n, axis=1)
+    sums, parts = signature(v.machine.system).sums
+    np.add.at(found, (slice(None), sums), found[:, parts])
+    return found
 
 
 def centred(v: Variations, row: Array) -> Array:

@@ -21,6 +21,7 @@ from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, g
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.analyses.signals.response import response
+from netsim.equations.system import System
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
@@ -70,7 +71,7 @@ def run(task: Task, options: AcOptions) -> Samples:
     signals, columns = list[Signal](), list[Array]()
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
-        inputs = inputs_of(lin, each, selection, chosen_inputs(lin, options.where.inputs))
+        inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
         frequencies, found = swept(lin, inputs, given, options.amplitudes)
         signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
         columns.append(found.reshape(len(frequencies), -1))
@@ -95,21 +96,21 @@ def _signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Si
     alone = together or len(inputs.signals) == 1
     for s in lin.signals:
         for i in [Signal("all", "")] if together else inputs.signals:
-            yield Signal(s.name if alone else f"{s.name} per {i.name}", _ratio(s.unit, i.unit), s.doc)
+            yield Signal(s.name if alone else f"{s.name} per {i.name}", unit_ratio(s.unit, i.unit), s.doc)
 
 
-def chosen_inputs(lin: Linearised, names: tuple[str, ...]) -> tuple[str, ...]:
+def chosen_inputs(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
     """The given inputs, or the only one there is; raises `InputError` (E422)."""
     if names:
         return names
-    found = [name for name, (signal, *_) in source_inputs(lin.machine.system).items() if name == signal.name]
+    found = [name for name, (signal, *_) in source_inputs(system).items() if name == signal.name]
     if len(found) != 1:
         known = f"the inputs are {', '.join(found[:8])}" if found else "any parameter can be one: inputs = [r1.R]"
         raise InputError(Problem("E422", "which input is to be varied?", hint=f"inputs = [...]; {known}"))
     return (found[0],)
 
 
-def _ratio(output: str, input_: str) -> str:
+def unit_ratio(output: str, input_: str) -> str:
     """The unit of an output per unit of the input."""
     if not input_ or input_ == "1":
         return output

@@ -221,7 +221,7 @@ def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
 
 def _models(task: Task, where_: Where) -> Iterator[LinearModel]:
     for lin, selection, point in linearised_at(task, where_.at):
-        inputs = inputs_of(lin, task, selection, chosen_inputs(lin, where_.inputs))
+        inputs = inputs_of(lin, task, selection, chosen_inputs(lin.machine.system, where_.inputs))
         yield linear_model(lin, inputs, point.time)
 
 

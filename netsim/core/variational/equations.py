@@ -13,8 +13,12 @@ One matrix of 3 (n + nq) rows a step serves all parameters (staggered: Feehery, 
 1997). At the step's end, as in the run itself (netsim.core.consistent), dv goes onto the differentiated constraints and
 accelerations, forces and rates follow from the equations differentiated in time: their changes are as exact as those of
 positions. Right sides are tangents of kernels on [g | dg].
+
+An input may swing by cos(w t + phi), with all its derivatives in time: a prescribed one, or one whose equation u = ...
+an expression gives.
 """
 
+from math import cos, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +29,20 @@ from netsim.core.consistent import fill_stage, make_consistent, stage_factor
 from netsim.core.contract import parts
 from netsim.core.linear.factors import refactor
 from netsim.core.linear.triangles import solve_columns
-from netsim.core.problem import CHARTS, DIFFERENTIATED, HISTORY, NK, NQ, NY, A, V, X
+from netsim.core.problem import (
+    CHARTS,
+    DIFFERENTIATED,
+    HISTORY,
+    N_PRESCRIBED,
+    NK,
+    NQ,
+    NY,
+    PRESCRIBED_ORDERS,
+    TIME,
+    A,
+    V,
+    X,
+)
 from netsim.core.states import MOTION, VALUES, copy
 from netsim.core.variational.charts import change_charts, into_chart, turn_base
 
@@ -44,7 +61,10 @@ class Variation(NamedTuple):
     equations, drives, readings: calls of all parameters one after the other, those of parameter j from first[j] on.
     x, v (p, nk), q (p, nq): changes at the step's beginning; constant, d (p, size): changes of what stays, and of all.
     rhs (3 (n + nq), p - 1): right sides, then solutions; work: as large.
-    both: [g | dg]; base: 3 x 3 rotations of the steps' charts."""
+    both: [g | dg]; base: 3 x 3 rotations of the steps' charts.
+    swung (p, 2): the place of the prescribed input that swings with a parameter, or 0, and the row whose equation does,
+    or -1; wave (p, 3): its rate w and phase phi, and what the row's equation changes by with it. begun (p, nk), inside
+    (size), turned: positions at a step's beginning, a point inside the step, and rotations there."""
 
     rows: Array
     spans: Array
@@ -63,7 +83,7 @@ class Variation(NamedTuple):
     entries: Array
     rhs: Array
     work: Array
-    weights: Array
+    shares: Array
     equations: Array
     first_equation: Array
     drives: Array
@@ -76,11 +96,16 @@ class Variation(NamedTuple):
     both: Array
     sums: Array
     base: Array
+    swung: Array
+    wave: Array
+    begun: Array
+    inside: Array
+    turned: Array
 
 
 class Shown(NamedTuple):
     """Signals and their changes: calls of readings and of their tangents, places in [g | readings], room for these,
-    values (rows, m), changes (rows, p m), and the next row."""
+    values (rows, m), changes (rows, p m), and the next row; `stages`: how many stages inside a step have rows, too."""
 
     readings: Array
     tangents: Array
@@ -90,6 +115,7 @@ class Shown(NamedTuple):
     values: Array
     changes: Array
     row: Array
+    stages: Array
 
 
 class Recovery(NamedTuple):
@@ -105,7 +131,7 @@ class Recovery(NamedTuple):
 @inner
 def vary(problem, plan, recovery, factor, run, shown, first, last):
     """Changes along the steps from `first` to before `last`; the step whose pivots do not serve, -1 - s where those of
-    the end of step s do not, or `last`."""
+    the end of step s do not, last + 1 + s where those inside it do not, or `last`."""
     p, nk, nq, ny = run.x.shape[0], problem.sizes[NK], problem.sizes[NQ], problem.sizes[NY]
     n = nk + ny
     size = n + nq
@@ -116,10 +142,12 @@ def vary(problem, plan, recovery, factor, run, shown, first, last):
             return s
         _right_sides(problem, run, p - 1, h, size)
         solve_columns(parts(factor), run.rhs, run.work)
+        if not _inside(problem, plan, recovery, run, shown, s, size):
+            return last + 1 + s
         for j in range(p - 1):
             for i in range(nk):
                 for m in range(3):
-                    run.x[j, i] += h * run.weights[m] * run.rhs[m * size + i, j]
+                    run.x[j, i] += h * run.shares[2, m] * run.rhs[m * size + i, j]
                 run.v[j, i] = run.rhs[2 * size + i, j]
             for i in range(nq):
                 run.q[j, i] = run.rhs[2 * size + n + i, j]
@@ -130,6 +158,48 @@ def vary(problem, plan, recovery, factor, run, shown, first, last):
             return -1 - s
         show(problem, run, shown, run.at[2])
     return last
+
+
+@inner
+def _inside(problem, plan, recovery, run, shown, s, size):
+    """Rows of signals at stages inside a step, which leave its beginning as it is; False where pivots do not serve."""
+    p, nk, nq, first = run.x.shape[0], problem.sizes[NK], problem.sizes[NQ], shown.row[0]
+    good = True
+    for i in range(shown.stages[0]):
+        for j in range(p - 1):
+            copy(run.x[j], 0, run.begun[j], 0, nk)
+            for k in range(nk):
+                for m in range(3):
+                    run.x[j, k] += run.spans[s] * run.shares[i, m] * run.rhs[m * size + k, j]
+                run.v[j, k] = run.rhs[i * size + k, j]
+            for k in range(nq):
+                run.q[j, k] = run.rhs[i * size + size - nq + k, j]
+            change_charts(problem, run.at[i], run.x[j], run.v[j])
+        copy(run.base, 0, run.turned, 0, run.base.shape[0])
+        turn_base(problem, run.at[i], run.turned)
+        into_chart(problem, run.turned, run.rows[4 * s + 1 + i], run.inside)
+        good = good and complete(problem, plan, recovery, run, run.inside)
+        if good:
+            show(problem, run, shown, run.inside)
+        for j in range(p - 1):
+            copy(run.begun[j], 0, run.x[j], 0, nk)
+    if not good:
+        shown.row[0] = first
+    return good
+
+
+@inner
+def swing(problem, run, t):
+    """Inputs that swing, at an instant."""
+    for j in range(run.swung.shape[0]):
+        for order in range(PRESCRIBED_ORDERS if run.swung[j, 0] > 0 else 0):
+            run.constant[j, run.swung[j, 0] + order * problem.sizes[N_PRESCRIBED]] = swung(run, j, t, order)
+
+
+@inner
+def swung(run, j, t, order):
+    """A derivative in time of what parameter j swings by."""
+    return run.wave[j, 0] ** order * cos(run.wave[j, 0] * t + run.wave[j, 1] + order * pi / 2.0)
 
 
 @inner
@@ -156,12 +226,15 @@ def _right_sides(problem, run, count, h, size):
     g_size = run.at.shape[1]
     for i in range(3):
         copy(run.at[i], 0, run.both, 0, g_size)
+        swing(problem, run, run.at[i, TIME])
         for j in range(count):
             copy(run.constant[j], 0, run.both, g_size, g_size)
             run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], run.both, run.both)
             for k in range(size + 1):
                 run.sums[k] = 0.0
             run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], run.both, run.sums)
+            if run.swung[j, 1] >= 0:
+                run.sums[run.swung[j, 1]] += run.wave[j, 2] * swung(run, j, run.at[i, TIME], 0)
             for e in range(size):
                 run.rhs[i * size + e, j] = -run.sums[e if e < n else e + 1]
     _add_histories(run, count, h, nk, n)
@@ -200,6 +273,7 @@ def complete(problem, plan, recovery, run, g):
     copy(g, problem.sizes[A], run.v[time], 0, nk)
     copy(g, problem.sizes[HISTORY], run.q[time], 0, nq)
     copy(g, 0, run.both, 0, size)
+    swing(problem, run, g[TIME])
     for j in range(time + 1):
         d = run.d[j]
         copy(run.constant[j], 0, d, 0, size)
@@ -273,6 +347,8 @@ def _stage_tangents(plan, where, sizes, recovery, run, g):
             for i in range(plan.sums.shape[0]):
                 plan.sums[i] = 0.0
             run_table(recovery.calls[calls + first_call[order] : calls + first_call[order + 1]], run.both, plan.sums)
+            if run.swung[j, 1] >= 0:
+                plan.sums[run.swung[j, 1]] += run.wave[j, 2] * swung(run, j, g[TIME], order)
             for i in range(first_row[order], first_row[order + 1]):
                 residual[at[i]] += plan.sums[equations[i]]
         for i in range(total):

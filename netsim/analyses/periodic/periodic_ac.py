@@ -1,0 +1,113 @@
+"""`run periodic_ac(from = 10 Hz, to = 10 kHz, input = aim)`: the response of a periodic state to a small sinusoid at an
+input, at its frequency f and, with `sidebands = 2`, at f + k/T up to k = 2 of both signs.
+
+The state is found as by `periodic`; the response goes through every event, with the instants that the sinusoid moves.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.given import NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.periodic.forced import driven, responses
+from netsim.analyses.periodic.found import PeriodicOptions, found_orbit
+from netsim.analyses.periodic.periodic import PASSED_ON, PAST
+from netsim.analyses.periodic.periodic import check as check_state
+from netsim.analyses.periodic.stability import floquet, told
+from netsim.analyses.signals.ac import chosen_inputs, unit_ratio
+from netsim.analyses.signals.inputs import source_inputs
+from netsim.analyses.signals.linearised import shown_signals
+from netsim.analyses.signals.options import GRID, checked, grid, where
+from netsim.equations.history import refuse_delays
+from netsim.results.over_frequency.curves import reading
+from netsim.results.progress import Stopwatch
+from netsim.results.samples import PERIOD, Samples, Signal
+from netsim.text.errors import InputError, Problem, nearest
+
+Array = np.ndarray
+OF_STATE = tuple(word for word in (*PASSED_ON, "period", "warm_up") if word != "from")
+OPTIONS: dict[str, Kind] = {
+    **GRID,
+    **dict.fromkeys(("input", "inputs"), NAMES),
+    **dict.fromkeys(("period", "step", "max_step"), SECOND),
+    **dict.fromkeys(("rtol", "atol", "warm_up", "sidebands"), NUMBER),
+    "method": WORD,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicAcOptions:
+    """Frequencies, names of inputs, how many sidebands of either sign; how the periodic state is found."""
+
+    frequencies: Array
+    inputs: tuple[str, ...]
+    sidebands: int
+    state: PeriodicOptions
+
+
+def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
+    """Options of a run line or call, checked; raises `InputError`."""
+    checked("periodic_ac", OPTIONS, options, line)
+    if wrong := list(whole_numbers(options, {"sidebands": 0}, line.spans)):
+        raise InputError(wrong)
+    inputs, system = where(options, line).inputs, line.network
+    state = check_state({name: value for name, value in options.items() if name in OF_STATE}, line)
+    return PeriodicAcOptions(grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state)
+
+
+def run(task: Task, options: PeriodicAcOptions) -> Samples:
+    """Complex responses over frequency (Hz)."""
+    watch = Stopwatch()
+    system = task.machine.system
+    refuse_delays(system, "periodic_ac()", PAST)
+    sources, names = source_inputs(system), chosen_inputs(system, options.inputs)
+    for name in names:
+        if name not in sources:
+            hint = nearest(name, sources) or f"inputs are {', '.join([*sources][:6])}"
+            raise InputError(Problem("E429", f"'{name}' is no input of a source or a component", options.state.span, hint=hint))
+    found = found_orbit(task, options.state)
+    sidebands = range(-options.sidebands, options.sidebands + 1)
+    inputs = [driven(found, *sources[name][1:]) for name in names]
+    values = responses(found, inputs, options.frequencies, sidebands, options.state.run)
+    shown = shown_signals(found.orbit.start.machine, found.selection)[2]
+    period = found.orbit.period
+    text = [
+        f"period {reading(period, 's')} ({reading(1.0 / period, 'Hz')}), found in {found.count} periods",
+        *told(floquet(found.orbit, found.free), found.orbit),
+    ]
+    attributes = {
+        "analysis": "periodic_ac",
+        "inputs": ", ".join(sources[name][0].name for name in names),
+        PERIOD: period,
+        "orbit": "\n".join(text),
+        **watch.read,
+        "netlist": task.network.text,
+    }
+    signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
+    table = values.reshape(len(values), -1)
+    return Samples(
+        "", options.frequencies, signals, table, np.zeros((0, 3)), attributes, origin=found.orbit.start.g,
+        axis="frequency",
+    )  # fmt: skip
+
+
+def _signals(shown: Sequence[Signal], inputs: Sequence[Signal], sidebands: range) -> Iterator[Signal]:
+    """Sidebands of outputs per input."""
+    for k in sidebands:
+        aside = f" at f {'+' if k > 0 else '-'} {abs(k)}/T" if k else ""
+        for s in shown:
+            for i in inputs:
+                name = s.name if len(inputs) == 1 else f"{s.name} per {i.name}"
+                yield Signal(name + aside, unit_ratio(s.unit, i.unit), s.doc)
+
+
+ANALYSIS = Analysis(
+    "periodic_ac",
+    OPTIONS,
+    check,
+    run,
+    refuse=lambda task, options: refuse_delays(task.machine.system, "periodic_ac()", PAST),
+)
