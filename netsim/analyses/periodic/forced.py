@@ -35,8 +35,8 @@ from netsim.structure.time_events import time_events_of
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
-PER_CYCLE = 40
-"""Steps in a cycle of the highest frequency: Radau IIA leaves (2 pi/40)^5/7200 of a sinusoid, 1e-8."""
+PER_CYCLE = 80
+"""Steps in a cycle of the highest frequency: Radau IIA leaves (2 pi/80)^5/7200 of a sinusoid, 4e-10."""
 AT_ONCE = 10_000_000
 """Numbers of changes of signals that are held at once."""
 SINGULAR = 1e-12
@@ -126,9 +126,7 @@ def _solved(matrix: Array, turned: complex, side: Array, frequency: float) -> Ar
     return np.linalg.solve(whole, side)
 
 
-def _components(
-    found: Found, forward: Forward, weights: Array, frequencies: Array, sidebands: Sequence[int]
-) -> Array:
+def _components(found: Found, forward: Forward, weights: Array, frequencies: Array, sidebands: Sequence[int]) -> Array:
     """Fourier components of signals: (frequencies, sidebands, signals, inputs)."""
     period, count = found.orbit.period, weights.shape[1]
     shown, jacobian, signals = shown_signals(found.orbit.start.machine, found.selection)

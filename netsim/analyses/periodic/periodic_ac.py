@@ -55,7 +55,9 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
         raise InputError(wrong)
     inputs, system = where(options, line).inputs, line.network
     state = check_state({name: value for name, value in options.items() if name in OF_STATE}, line)
-    return PeriodicAcOptions(grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state)
+    return PeriodicAcOptions(
+        grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state
+    )
 
 
 def run(task: Task, options: PeriodicAcOptions) -> Samples:
@@ -67,7 +69,9 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     for name in names:
         if name not in sources:
             hint = nearest(name, sources) or f"inputs are {', '.join([*sources][:6])}"
-            raise InputError(Problem("E429", f"'{name}' is no input of a source or a component", options.state.span, hint=hint))
+            raise InputError(
+                Problem("E429", f"'{name}' is no input of a source or a component", options.state.span, hint=hint)
+            )
     found = found_orbit(task, options.state)
     sidebands = range(-options.sidebands, options.sidebands + 1)
     inputs = [driven(found, *sources[name][1:]) for name in names]
