@@ -41,7 +41,8 @@ ROOMS = {
     "linear.graphs linear.columns linear.matching "
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
-    "minimum_norm contract method scales states variational.charts variational.equations variational.adjoint loop.control loop.crossings loop.defect "
+    "minimum_norm contract method scales states variational.charts variational.variation "
+    "variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
     "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
@@ -92,7 +93,7 @@ ROOMS = {
     "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
     "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
-    "periodic.branch periodic.sweep_periodic "
+    "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
     "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",

@@ -1,9 +1,9 @@
 """What a small sinusoid at an input does to a periodic state: the response of a network whose linearisation repeats
 after a period T (conversion, or sidebands, of a linear periodically time-varying system).
 
-With an input w = e^(j s t) changes along the orbit obey the variational equations, forced by w. Those of the states over
-a period are d(T) = M d(0) + f, and small signals have come to rest where d(T) = e^(j s T) d(0). In coordinates c of the
-basis B of the changes that constraints allow, d(0) = p + B c with a particular p that meets the input at t = 0:
+With an input w = e^(j s t) changes along the orbit obey the variational equations, forced by w. Those of the states
+over a period are d(T) = M d(0) + f, and small signals have come to rest where d(T) = e^(j s T) d(0). In coordinates c
+of the basis B of the changes that constraints allow, d(0) = p + B c with a particular p that meets the input at t = 0:
 
     (M - e^(j s T)) c = B' (e^(j s T) p - f).
 
@@ -11,8 +11,9 @@ Then d(t) e^(-j s t) repeats, and a signal y answers at s + 2 pi k/T with its Fo
 
     H_k = 1/T integral_0^T dy e^(-j (s + 2 pi k/T) t) dt + 1/T sum_e dt_e (y- - y+) e^(-j (s + 2 pi k/T) t_e):
 
-an event that moves by dt_e moves what jumps there from y- to y+ (M. Philippe, M. Okumura et al., Numerical analysis of
-switching converters, as in R. Trinchero et al.; L. Zadeh, Frequency analysis of variable networks, Proc. IRE 38, 1950).
+an event that moves by dt_e moves what jumps there from y- to y+. (L. A. Zadeh, Frequency analysis of variable networks,
+Proc. IRE 38, 1950; M. Okumura, T. Sugawara, H. Tanimoto, An efficient small signal frequency analysis method of
+nonlinear circuits with two frequency excitations, IEEE Trans. CAD 9, 1990.)
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ The state is found as by `periodic`; the response goes through every event, with
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
     checked("periodic_ac", OPTIONS, options, line)
     if wrong := list(whole_numbers(options, {"sidebands": 0}, line.spans)):
         raise InputError(wrong)
-    inputs, system = where(options, line).inputs, line.network
+    inputs = where(options, line).inputs
     state = check_state({name: value for name, value in options.items() if name in OF_STATE}, line)
     return PeriodicAcOptions(
         grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state

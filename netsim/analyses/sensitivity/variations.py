@@ -15,20 +15,8 @@ from netsim.core.linear.factors import Factor, SingularMatrix, analyse
 from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.core.radau.arrays import A_MATRIX
 from netsim.core.variational.charts import into_chart, set_base
-from netsim.core.variational.equations import (
-    OWN,
-    POSITION,
-    RATE,
-    Recovery,
-    Shown,
-    Variation,
-    complete,
-    fill_matrix,
-    set_contents,
-    show,
-    swung,
-    vary,
-)
+from netsim.core.variational.equations import OWN, POSITION, RATE, complete, fill_matrix, set_contents, show, vary
+from netsim.core.variational.variation import Recovery, Shown, Variation, swung
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.consistent.calls import equations_of, partials_table
 from netsim.initial.flat_plan import compiled_plan
@@ -201,7 +189,7 @@ def forces(v: Variations, g: Array) -> Array:
             found[j, row] += run.wave[j, 2] * swung(run, j, t, 0)
     found = np.delete(found, layout.n, axis=1)
     sums, parts = signature(v.machine.system).sums
-    np.add.at(found, (slice(None), sums), found[:, parts])
+    np.add.at(found.T, sums, found[:, parts].T)
     return found
 
 
