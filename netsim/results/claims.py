@@ -25,6 +25,10 @@ MOST_TOLD = 6
 """Elements named in the notes of a run."""
 
 
+RESPONSES = ("ac", "periodic_ac")
+"""Analyses of whose curves `measure` and `assert` speak."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """An assert of one instance, or of a node (`instance` is None), and the signals behind the names of quantities that
@@ -83,7 +87,7 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     """With what `measure` and `assert` say of samples: of runs over time, of responses, and of characteristics and
     equilibria only where the netlist has no run over time."""
     samples = with_claims(machine, samples)
-    if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] == "ac":
+    if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] in RESPONSES:
         figures, broken = measured_over_frequency(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
     if samples.finished and samples.axis == "point" and not has_runs:

@@ -237,3 +237,10 @@ def test_a_frequency_at_which_nothing_decays():
 def test_a_parameter_is_no_input():
     with pytest.raises(InputError, match="E429"):
         netsim.load(OPEN).periodic_ac(input="load.R", frequencies=[1e3])
+
+
+def test_measures_speak_of_its_curves():
+    text = OPEN + "run periodic_ac(from = 100 Hz, to = 10 kHz, input = aim, period = 10 us)\n"
+    (samples,) = netsim.load(text + "measure low = gain(out.v, 100 Hz)\nassert low < 1 V\n").samples()
+    assert samples.figures[0].value == pytest.approx(11.9734, rel=1e-4)
+    assert len(samples.broken) == 1
