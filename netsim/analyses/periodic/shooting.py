@@ -227,7 +227,7 @@ def _not_found(here: Lap, free: bool, brief: bool, alone: bool, count: int) -> S
     """Why there is no orbit (E447, E449)."""
     if free and (here.swing < LITTLE or brief):
         message = "the network comes to rest: nothing oscillates near this start"
-        hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`)"
+        hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`); `run ac` has responses at rest"
         return SimulationError(Problem("E449", message, hint=hint))
     if alone:
         message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
