@@ -238,8 +238,8 @@ def matrices(machine: Machine, g: Array) -> tuple[Any, Any, Any]:
             m = np.where(np.abs(left) > 4 * EPS * (np.abs(up) + np.abs(down) + np.abs(k)), left, 0.0) / s**2
         rounding = np.abs(k) / s + s * np.abs(m)
         d, least = np.where((rounding < least) | (s == RATES[0]), [(up - down) / (2 * s), rounding], [d, least])
-    entries = (k, d, m)
-    return tuple(csc_matrix((e, pattern.indices, pattern.indptr), shape=(n, n)) for e in entries)  # type: ignore[return-value]
+    stiffness, damping, mass = (csc_matrix((e, pattern.indices, pattern.indptr), shape=(n, n)) for e in (k, d, m))
+    return stiffness, damping, mass
 
 
 def _shift(stiffness: Any, damping: Any, mass: Any) -> float:

@@ -343,7 +343,8 @@ class _Expander:
 
     def finish(self, file: str, top: Frame, statements: tuple[Statement, ...], text: str) -> Network:
         number = self._compact()
-        nodes = tuple(Node(self.names[old], *self.touched[old]) for old in number if self.touched[old])  # type: ignore[misc]
+        touched = ((self.names[old], self.touched[old]) for old in number)
+        nodes = tuple(Node(name, *first) for name, first in touched if first)
         instances = tuple(self.instances)
         if self.merged or len(number) < len(self.names):
             instances = tuple(

@@ -35,7 +35,8 @@ def _terms(head: str, frame: Frame) -> tuple[int, int]:
         heads = [plain_name(name) or "" for name in names]
         if again := open_.intersection(heads):
             on = min(again)
-            raise InputError(Problem("E233", f"'{on}' depends on itself", _let(on, frame).span))  # type: ignore[union-attr]
+            span = _let(on, frame).span  # type: ignore[union-attr]
+            raise InputError(Problem("E233", f"'{on}' depends on itself", span))
         inside = [each for each in heads if each not in known and _let(each, frame) is not None]
         if inside:
             open_.add(head)

@@ -272,7 +272,8 @@ def _usual_parameters(batch: Batch, values: Values) -> Array:
     """A batch's parameters, where inputs (`Values.inputs`) have values that are nothing special: they may come."""
     if not values.inputs or not batch.shapes:
         return parameters_of(batch, values)
-    present = {name: number.value for name, number in values.overrides.items() if name in values.inputs}  # type: ignore[union-attr]
+    overrides = {name: number for name, number in values.overrides.items() if name in values.inputs}
+    present = {name: number.value for name, number in overrides.items()}  # type: ignore[union-attr]
     for share in (USUAL, -USUAL):
         moved = {name: Number(value + share * max(1.0, abs(value))) for name, value in present.items()}
         with suppress(InputError):  # out of bounds

@@ -55,9 +55,6 @@ class Unit:
     offset: float
     dimension: Dimension
 
-    def to_si(self, value: float) -> float:
-        return self.factor * value + self.offset
-
     def from_si(self, value: float) -> float:
         return (value - self.offset) / self.factor
 

@@ -48,7 +48,7 @@ def test_each_slash_divides_by_the_next_name_only():
 
 
 def test_an_offset_counts_for_a_lone_unit_only():
-    assert parse_unit("degC").to_si(20) == pytest.approx(293.15)
+    assert parse_unit("degC").from_si(293.15) == pytest.approx(20)
     assert parse_unit("degC").from_si(273.15) == 0
     assert parse_unit("W/degC").offset == 0
     assert parse_unit("W/degC").dimension == parse_unit("W/K").dimension

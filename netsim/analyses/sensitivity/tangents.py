@@ -5,7 +5,6 @@ the instructions, exact to rounding. One vector [g | dg] of twice the size holds
 call is an ordinary call: it gathers what the kernel gathers, the uniforms it reads, and the changes of both.
 """
 
-from functools import cache
 
 import casadi
 import numpy as np
@@ -51,12 +50,6 @@ def _tangent(program: Program) -> tuple[Program, tuple[int, ...]]:
 def column(symbols: list[casadi.SX]) -> casadi.SX:
     """Symbols one below another."""
     return casadi.vertcat(casadi.SX(0, 1), *symbols)
-
-
-@cache
-def no_uniforms() -> Array:
-    """What calls of tangents read as uniforms: nothing."""
-    return np.zeros(0, np.int32)
 
 
 def tangent_call(call: Call, uniforms: Array, size: int, change: Array, shift: int = 0) -> Call:

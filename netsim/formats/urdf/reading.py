@@ -111,15 +111,17 @@ def _inertial(element: Element, link: str) -> Inertial | None:
 def _visual(element: Element) -> Visual | None:
     pose, geometry = _pose(element), element.first("geometry")
     shape = next(iter(geometry.children), None) if geometry else None
-    match shape.tag if shape else "":
+    if shape is None:
+        return None
+    match shape.tag:
         case "box":
-            return Visual("box", shape.numbers("size", 3, (0.0,) * 3), pose)  # type: ignore[union-attr]
+            return Visual("box", shape.numbers("size", 3, (0.0,) * 3), pose)
         case "cylinder":
-            return Visual("cylinder", (shape.number("radius"), shape.number("length")), pose)  # type: ignore[union-attr]
+            return Visual("cylinder", (shape.number("radius"), shape.number("length")), pose)
         case "sphere":
-            return Visual("sphere", (shape.number("radius"),), pose)  # type: ignore[union-attr]
+            return Visual("sphere", (shape.number("radius"),), pose)
         case "mesh":
-            return Visual("mesh", (), pose, shape.text("filename"))  # type: ignore[union-attr]
+            return Visual("mesh", (), pose, shape.text("filename"))
     return None
 
 

@@ -150,7 +150,7 @@ def _columns(tree: Mechanism, entries: _Entries, body_links: dict[int, int], pat
     return [sorted(each) for each in found]
 
 
-def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[str, Array]:  # type: ignore[no-untyped-def]
+def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[str, Array]:
     """The integer arrays of the plan that do not depend on values."""
     first = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
     up = [

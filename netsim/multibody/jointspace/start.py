@@ -163,7 +163,7 @@ def _place_rates(absolute: Machine, point: Array, element: TreeElement, g: Array
     outward(plan, motion, g)
 
 
-def _chain(tree, i: int) -> list[int]:  # type: ignore[no-untyped-def]
+def _chain(tree, i: int) -> list[int]:
     """The links of the joint that ends in link i, from its first one on."""
     chain = [i]
     while tree.links[chain[0]].parent > 0 and tree.links[tree.links[chain[0]].parent].body < 0:

@@ -33,7 +33,7 @@ class Given(NamedTuple):
 
 
 @compiled
-def set_given(given, problem, g, t, q, v, known):  # type: ignore[no-untyped-def]
+def set_given(given, problem, g, t, q, v, known):
     """Prescribed motions into q, v and known accelerations; forces into known."""
     for k in range(len(known)):
         known[k] = 0.0

@@ -29,7 +29,7 @@ class Pushes(NamedTuple):
 
 
 @compiled
-def push(t, q, pushes, g, zero, m, world, wrenches):  # type: ignore[no-untyped-def]
+def push(t, q, pushes, g, zero, m, world, wrenches):
     """wrenches (n, 6) = what the pushes do at q, in the nodes' own axes about their origins; Motion, world (n, 12) and
     zero (nv,) are room."""
     wrenches[:] = 0.0
@@ -53,7 +53,7 @@ def push(t, q, pushes, g, zero, m, world, wrenches):  # type: ignore[no-untyped-
 
 
 @compiled
-def _act(world, i, along, place, couple, wrenches):  # type: ignore[no-untyped-def]
+def _act(world, i, along, place, couple, wrenches):
     """A couple, or a force at a place, in the ground's axes, onto node i."""
     x, y, z = place[0] - world[i, 9], place[1] - world[i, 10], place[2] - world[i, 11]
     a, b, c = along

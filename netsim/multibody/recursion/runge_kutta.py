@@ -103,7 +103,7 @@ def runge_kutta(
 
 
 @compiled
-def rates_into(t, q, v, dq):  # type: ignore[no-untyped-def]
+def rates_into(t, q, v, dq):
     """dq = q' of velocities v."""
     for i in range(1, len(t.node)):
         kind, at, k = t.node[i, model.KIND], t.node[i, model.JOINT_Q], t.node[i, model.JOINT_V]
@@ -125,7 +125,7 @@ def rates_into(t, q, v, dq):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def resist(t, v, motion, lost, known):  # type: ignore[no-untyped-def]
+def resist(t, v, motion, lost, known):
     """known -= what friction of joints and damping of beams take at velocities v, where forces are known; `lost` is
     room."""
     for k in range(len(v)):
@@ -142,7 +142,7 @@ def resist(t, v, motion, lost, known):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _turning(q, at, v, k, dq):  # type: ignore[no-untyped-def]
+def _turning(q, at, v, k, dq):
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
     a, b, c = v[k] / 2, v[k + 1] / 2, v[k + 2] / 2
     dq[at] = w * a + y * c - z * b
@@ -152,7 +152,7 @@ def _turning(q, at, v, k, dq):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def normalise(t, q):  # type: ignore[no-untyped-def]
+def normalise(t, q):
     """Quaternions to unit length."""
     for i in range(1, len(t.node)):
         kind = t.node[i, model.KIND]
@@ -164,7 +164,7 @@ def normalise(t, q):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyped-def]
+def _rate(t, given, problem, g, time, y, nq, room, dy):
     """dy = y' at a time; prescribed coordinates are set in y, and do not change. False where a coordinate has no
     inertia."""
     q, v = y[:nq], y[nq:]
@@ -205,7 +205,7 @@ def _rate(t, given, problem, g, time, y, nq, room, dy):  # type: ignore[no-untyp
 
 
 @compiled
-def _take(t, given, problem, g, now, step, before, y, nq, room, stages, first, last):  # type: ignore[no-untyped-def]
+def _take(t, given, problem, g, now, step, before, y, nq, room, stages, first, last):
     """Stages `first` .. `last` of a step from y, the last one's state in stages.trial; false where a coordinate has no
     inertia. No stage looks beyond `before`."""
     for s in range(first, last + 1):
@@ -218,7 +218,7 @@ def _take(t, given, problem, g, now, step, before, y, nq, room, stages, first, l
 
 
 @inlined
-def _advance(y, step, weights, rates, count, result):  # type: ignore[no-untyped-def]
+def _advance(y, step, weights, rates, count, result):
     """result = y + step sum of weighted rates"""
     for i in range(len(y)):
         result[i] = y[i]
@@ -230,7 +230,7 @@ def _advance(y, step, weights, rates, count, result):  # type: ignore[no-untyped
 
 
 @inner
-def _error(y, step, stages, rtol, nominal):  # type: ignore[no-untyped-def]
+def _error(y, step, stages, rtol, nominal):
     """The scaled error of a step, |e|; of two such errors (of order 8) |e5|^2/sqrt(|e5|^2 + |e3|^2/100)."""
     first = second = 0.0
     for i in range(len(y)):
@@ -247,7 +247,7 @@ def _error(y, step, stages, rtol, nominal):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _proposed(good, error, order):  # type: ignore[no-untyped-def]
+def _proposed(good, error, order):
     """The factor for the next step, and whether this one is accepted."""
     if not (good and np.isfinite(error)):
         return 0.25, False
@@ -256,7 +256,7 @@ def _proposed(good, error, order):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
+def _inside(stages, theta, step, y, result):
     """The state at a part theta of a step from y, all stages being there."""
     for i in range(len(y)):
         result[i] = y[i]
@@ -269,7 +269,7 @@ def _inside(stages, theta, step, y, result):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):  # type: ignore[no-untyped-def]
+def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):
     nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
     n = len(t.node)
     room = Room(

@@ -216,4 +216,5 @@ def flexible_beam(
 ) -> Beam:
     """A beam with as many functions of one family in both planes, and of torsion; further options are Beam's."""
     both = bending_shapes(shapes, bending)
-    return Beam(length, section, both, both, torsion_shapes(shapes, torsion) if torsion else None, **options)  # type: ignore[arg-type]
+    twist = torsion_shapes(shapes, torsion) if torsion else None
+    return Beam(length, section, both, both, twist, **options)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def _shift_origin(step, k, q, at):
 
 
 @compiled
-def turn_columns(t, step, matrix):  # type: ignore[no-untyped-def]
+def turn_columns(t, step, matrix):
     """matrix <- matrix T, with T the change of position at the end of a step (in body axes) per change of the step.
 
     Rotation: T = (1 - [psi]x/2)/(1 + |psi|^2/4) = T_r. Frame: linear rows Y^T (1 | -[Y d]x/2), angular rows T_r.

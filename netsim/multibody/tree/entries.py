@@ -63,7 +63,7 @@ class Entries(NamedTuple):
 
 
 @compiled
-def make_entries(t):  # type: ignore[no-untyped-def]
+def make_entries(t):
     """Room for the entries of a tree, with its runs and the ground at rest."""
     n, slots = len(t.node), len(t.coordinate) + t.beams.points.shape[0] * t.beams.spin.shape[1]
     run = np.zeros((n, 4), np.int64)
@@ -97,7 +97,7 @@ def make_entries(t):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def first_slot(t, i):  # type: ignore[no-untyped-def]
+def first_slot(t, i):
     """Where the entries of node i begin."""
     if t.node[i, model.KIND] == model.POINT:
         return len(t.coordinate) + t.node[i, model.AT_POINT] * t.beams.spin.shape[1]
@@ -105,19 +105,19 @@ def first_slot(t, i):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def first_column(t, i):  # type: ignore[no-untyped-def]
+def first_column(t, i):
     """The first of the coordinates just before node i."""
     return t.node[i, model.ELASTIC_V] if t.node[i, model.KIND] == model.POINT else t.node[i, model.JOINT_V]
 
 
 @compiled(forceinline=True)
-def own_count(t, i):  # type: ignore[no-untyped-def]
+def own_count(t, i):
     """How many coordinates are just before node i."""
     return t.node[i, model.ELASTIC] if t.node[i, model.KIND] == model.POINT else t.node[i, model.DOFS]
 
 
 @compiled(forceinline=True)
-def place_in_ground(t, i, m, e):  # type: ignore[no-untyped-def]
+def place_in_ground(t, i, m, e):
     """Frame, twist and rate of node i in the ground's axes."""
     to_ground(e.world, t.node[i, model.PARENT], m.frame, i)
     put(e.twist, i, twist_to_parent(e.world, i, row(m.twist, i)))
@@ -125,19 +125,19 @@ def place_in_ground(t, i, m, e):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def put_column(a, k, x):  # type: ignore[no-untyped-def]
+def put_column(a, k, x):
     """a[:, k] = x"""
     a[0, k], a[1, k], a[2, k], a[3, k], a[4, k], a[5, k] = x
 
 
 @compiled(forceinline=True)
-def column(a, k):  # type: ignore[no-untyped-def]
+def column(a, k):
     """a[:, k] as a tuple."""
     return (a[0, k], a[1, k], a[2, k], a[3, k], a[4, k], a[5, k])
 
 
 @compiled(forceinline=True)
-def joint_entries(t, i, e):  # type: ignore[no-untyped-def]
+def joint_entries(t, i, e):
     """The entries of the joint of node i; it and its parent must be placed."""
     p = t.node[i, model.PARENT]
     brought, rate = row(e.twist, p), row(e.rate, p)

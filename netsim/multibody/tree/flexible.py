@@ -26,7 +26,7 @@ class Modal(NamedTuple):
 
 
 @compiled
-def make_modal(beams):  # type: ignore[no-untyped-def]
+def make_modal(beams):
     """A Modal large enough for any of the beams."""
     n = beams.linear.shape[1]
     return Modal(np.zeros((4, n)), np.zeros((3, n, 3, 3)))

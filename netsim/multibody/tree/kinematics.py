@@ -32,7 +32,7 @@ class Motion(NamedTuple):
 
 
 @compiled
-def make_motion(t):  # type: ignore[no-untyped-def]
+def make_motion(t):
     """Room for a tree's motion; the ground stands still and accelerates by -gravity."""
     n = len(t.node)
     m = Motion(
@@ -51,7 +51,7 @@ def make_motion(t):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def place(t, i, q, frame):  # type: ignore[no-untyped-def]
+def place(t, i, q, frame):
     """frame[i] for the joint of node i (not a point) at positions q."""
     kind, at = t.node[i, model.KIND], t.node[i, model.JOINT_Q]
     if kind == model.REVOLUTE:
@@ -91,7 +91,7 @@ def _turn(rest, i, q, at, frame):
 
 
 @compiled(forceinline=True)
-def joint_motion(t, i, v):  # type: ignore[no-untyped-def]
+def joint_motion(t, i, v):
     """S v of the joint of node i, a twist in its own frame."""
     at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     if count == 1:

@@ -14,13 +14,13 @@ from netsim.core.compiled.function import compiled
 
 
 @compiled(forceinline=True)
-def join(a, b):  # type: ignore[no-untyped-def]
+def join(a, b):
     """Two three-vectors as a six-vector."""
     return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @compiled(forceinline=True)
-def turned(x, i, a, b, c):  # type: ignore[no-untyped-def]
+def turned(x, i, a, b, c):
     """R (a, b, c) of the frame i."""
     return (
         x[i, 0] * a + x[i, 1] * b + x[i, 2] * c,
@@ -30,7 +30,7 @@ def turned(x, i, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
+def turned_back(frame, i, x, y, z):
     """R^T (x, y, z) of the frame i."""
     return (
         frame[i, 0] * x + frame[i, 3] * y + frame[i, 6] * z,
@@ -40,7 +40,7 @@ def turned_back(frame, i, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
+def twist_to_child(x, i, m):
     """The twist of the child's origin for the parent's twist m (a 6-tuple) through the frame x[i]."""
     a = m[0] + m[4] * x[i, 11] - m[5] * x[i, 10]
     b = m[1] + m[5] * x[i, 9] - m[3] * x[i, 11]
@@ -49,7 +49,7 @@ def twist_to_child(x, i, m):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
+def wrench_to_parent(x, i, f):
     """The same wrench f (a 6-tuple) of the child about the parent's origin, in the parent's axes."""
     a, b, c = turned(x, i, f[0], f[1], f[2])
     p, q, r = turned(x, i, f[3], f[4], f[5])
@@ -64,14 +64,14 @@ def wrench_to_parent(x, i, f):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def twist_to_parent(x, i, m):  # type: ignore[no-untyped-def]
+def twist_to_parent(x, i, m):
     """The twist of the parent's origin for the child's twist m: (R v + p x R w, R w)."""
     w = wrench_to_parent(x, i, (m[3], m[4], m[5], m[0], m[1], m[2]))
     return (w[3], w[4], w[5], w[0], w[1], w[2])
 
 
 @compiled(forceinline=True)
-def to_ground(world, parent, frame, i):  # type: ignore[no-untyped-def]
+def to_ground(world, parent, frame, i):
     """world[i], the frame of a node in the ground's axes, from its parent's and its own."""
     for r in range(3):
         a, b, c = world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
@@ -81,19 +81,19 @@ def to_ground(world, parent, frame, i):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def row(a, i):  # type: ignore[no-untyped-def]
+def row(a, i):
     """Row i of an (n, 6) array as a tuple."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
 
 
 @compiled(forceinline=True)
-def put(a, i, m):  # type: ignore[no-untyped-def]
+def put(a, i, m):
     """a[i] = m"""
     a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5] = m
 
 
 @compiled(forceinline=True)
-def add(a, i, m):  # type: ignore[no-untyped-def]
+def add(a, i, m):
     """a[i] += m"""
     a[i, 0] += m[0]
     a[i, 1] += m[1]
@@ -104,67 +104,67 @@ def add(a, i, m):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def plus(a, b):  # type: ignore[no-untyped-def]
+def plus(a, b):
     """a + b"""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
 @compiled(forceinline=True)
-def minus(a, b):  # type: ignore[no-untyped-def]
+def minus(a, b):
     """a - b"""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
 
 
 @compiled(forceinline=True)
-def unit(k):  # type: ignore[no-untyped-def]
+def unit(k):
     """The k-th of six unit vectors."""
     return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
 
 
 @compiled(forceinline=True)
-def plus3(a, b):  # type: ignore[no-untyped-def]
+def plus3(a, b):
     """a + b"""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @compiled(forceinline=True)
-def minus3(a, b):  # type: ignore[no-untyped-def]
+def minus3(a, b):
     """a - b"""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @compiled(forceinline=True)
-def scaled3(a, factor):  # type: ignore[no-untyped-def]
+def scaled3(a, factor):
     """factor a"""
     return (factor * a[0], factor * a[1], factor * a[2])
 
 
 @compiled(forceinline=True)
-def dot3(a, b):  # type: ignore[no-untyped-def]
+def dot3(a, b):
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @compiled(forceinline=True)
-def cross3(a, b):  # type: ignore[no-untyped-def]
+def cross3(a, b):
     """a x b"""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @compiled(forceinline=True)
-def scaled(a, factor):  # type: ignore[no-untyped-def]
+def scaled(a, factor):
     """factor a"""
     return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])
 
 
 @compiled(forceinline=True)
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a, b):
     """Power of a wrench on a twist."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @compiled(forceinline=True)
-def cross_twist(a, b):  # type: ignore[no-untyped-def]
+def cross_twist(a, b):
     """a x b of twists: (w_a x v_b + v_a x w_b, w_a x w_b)."""
     return (
         a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4],
@@ -177,7 +177,7 @@ def cross_twist(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def cross_wrench(a, f):  # type: ignore[no-untyped-def]
+def cross_wrench(a, f):
     """a x* f, a twist on a wrench: (w x f, w x n + v x f)."""
     return (
         a[4] * f[2] - a[5] * f[1],
@@ -190,7 +190,7 @@ def cross_wrench(a, f):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
+def momentum(a, i, c, m):
     """The momentum of a rigid body of twist m: a[i, c:] is (mass, mass x centre (3), moments xx xy xz yy yz zz about
     the origin)."""
     k, x, y, z = a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3]
@@ -206,7 +206,7 @@ def momentum(a, i, c, m):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def inertia_to_ground(world, i, a, j, c, out):  # type: ignore[no-untyped-def]
+def inertia_to_ground(world, i, a, j, c, out):
     """out[i] (10) = the inertia row a[j, c:] of a body turned and moved by its frame world[i]: J = R J R^T + what a
     shift by p adds."""
     k, x, y, z = a[j, c], world[i, 9], world[i, 10], world[i, 11]
@@ -227,12 +227,12 @@ def inertia_to_ground(world, i, a, j, c, out):  # type: ignore[no-untyped-def]
 
 
 @compiled(_nrt=False, no_cpython_wrapper=True, forceinline=True)
-def _six_rows(x, start, end):  # type: ignore[no-untyped-def]
+def _six_rows(x, start, end):
     return x[0, start:end], x[1, start:end], x[2, start:end], x[3, start:end], x[4, start:end], x[5, start:end]
 
 
 @compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
-def columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
+def columns_dot(a, x, start, out):
     """out[k] = a . x[:, start + k]"""
     x0, x1, x2, x3, x4, x5 = _six_rows(x, start, start + len(out))
     for k in range(len(out)):
@@ -240,7 +240,7 @@ def columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
 
 
 @compiled(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
-def add_columns_dot(a, x, start, out):  # type: ignore[no-untyped-def]
+def add_columns_dot(a, x, start, out):
     """out[k] += a . x[:, start + k]"""
     x0, x1, x2, x3, x4, x5 = _six_rows(x, start, start + len(out))
     for k in range(len(out)):

@@ -48,7 +48,7 @@ class Slopes(NamedTuple):
 
 
 @compiled
-def make_slopes(t):  # type: ignore[no-untyped-def]
+def make_slopes(t):
     """Room for the slopes of a tree."""
     n, z, count = len(t.node), t.beams.linear.shape[1], t.beams.spin.shape[1]
     return Slopes(
@@ -57,7 +57,7 @@ def make_slopes(t):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def gyroscopic_times(g, i, d):  # type: ignore[no-untyped-def]
+def gyroscopic_times(g, i, d):
     """B[i] d"""
     x, y, z = d[3], d[4], d[5]
     return (
@@ -71,7 +71,7 @@ def gyroscopic_times(g, i, d):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def transposed_times(g, i, d):  # type: ignore[no-untyped-def]
+def transposed_times(g, i, d):
     """B[i]^T d; its linear part is zero."""
     a, b, c = d[3], d[4], d[5]
     return (
@@ -85,7 +85,7 @@ def transposed_times(g, i, d):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def own_gyroscopic(g, i, a, j, twist):  # type: ignore[no-untyped-def]
+def own_gyroscopic(g, i, a, j, twist):
     """g[i] = p, C of the rigid row a[j] at a twist, both in the ground's axes and about its origin: see Slopes.
 
     C = [w]x (2 J - tr J) + 2 (h . v - v h^T), with h = mass times centre, J the moments: from dF/dV at fixed V' - V x

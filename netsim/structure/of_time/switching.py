@@ -221,7 +221,7 @@ _CYCLOID = ("t", "duration", "at")
 _PULSE = ("t", "at", "width", "rise", "fall", "period")
 
 
-def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Series, bool]]:  # noqa: C901  (one case per function)
+def _of_call(call: Call, series: Callable[[Any], Series]) -> Iterator[tuple[Series, bool]]:  # noqa: C901, one case each
     given = dict(call.keywords)
     first, *others = call.arguments if call.arguments else (None,)
     match call.function:

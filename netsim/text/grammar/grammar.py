@@ -37,7 +37,8 @@ def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
         for token in tokens:
             interactive.feed_token(token)  # type: ignore[arg-type]
             taken += 1
-        return interactive.feed_token(Token("$END", "", last.line, last.end_column, last.end_column + 1))  # type: ignore[arg-type]
+        end = Token("$END", "", last.line, last.end_column, last.end_column + 1)
+        return interactive.feed_token(end)  # type: ignore[arg-type]
     except UnexpectedToken as unexpected:
         raise Unexpected(taken, frozenset(unexpected.expected)) from None
 

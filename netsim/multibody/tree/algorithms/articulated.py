@@ -11,7 +11,7 @@ from netsim.multibody.tree.spatial import turned
 
 
 @compiled(forceinline=True)
-def set_rigid(k, i, a, j, c):  # type: ignore[no-untyped-def]
+def set_rigid(k, i, a, j, c):
     """k[i] = the inertia of a rigid body's row a[j, c:] (mass, moment, moments about the origin)."""
     mass, x, y, z = a[j, c], a[j, c + 1], a[j, c + 2], a[j, c + 3]
     k[i, 0], k[i, 1], k[i, 2], k[i, 3], k[i, 4], k[i, 5] = mass, 0.0, 0.0, mass, 0.0, mass
@@ -23,7 +23,7 @@ def set_rigid(k, i, a, j, c):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
+def inertia_times(k, i, m):
     """The wrench k[i] m for a twist rate m (a 6-tuple)."""
     return (
         k[i, 0] * m[0] + k[i, 1] * m[1] + k[i, 2] * m[2] + k[i, 6] * m[3] + k[i, 7] * m[4] + k[i, 8] * m[5],
@@ -36,7 +36,7 @@ def inertia_times(k, i, m):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
+def subtract_outer(k, i, u, x):
     """k[i] -= u x^T, of which the sum over a block's coordinates is symmetric."""
     for at, first in ((0, 0), (15, 3)):
         for r in range(3):
@@ -48,14 +48,14 @@ def subtract_outer(k, i, u, x):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _turned_symmetric(x, i, a):  # type: ignore[no-untyped-def]
+def _turned_symmetric(x, i, a):
     """R a R^T of a symmetric 3 x 3 matrix (six entries)."""
     b = _turned(x, i, (a[0], a[1], a[2], a[1], a[3], a[4], a[2], a[4], a[5]))
     return b[0], b[1], b[2], b[4], b[5], b[8]
 
 
 @compiled(forceinline=True)
-def _turned(x, i, b):  # type: ignore[no-untyped-def]
+def _turned(x, i, b):
     """R b R^T of a 3 x 3 matrix by rows."""
     f, g, h = turned(x, i, b[0], b[3], b[6]), turned(x, i, b[1], b[4], b[7]), turned(x, i, b[2], b[5], b[8])  # R b
     first, second, third = (
@@ -67,7 +67,7 @@ def _turned(x, i, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def add_to_parent(k, i, parent, frame):  # type: ignore[no-untyped-def]
+def add_to_parent(k, i, parent, frame):
     """k[parent] += X^T k[i] X: turned to the parent's axes, then moved by p, with P = [p]x:
 
     B <- B - A P,    C <- C + P B - B_before^T P

@@ -20,7 +20,7 @@ def crba(tree: Tree, q: Array) -> Array:
 
 
 @compiled
-def _crba(t, q):  # type: ignore[no-untyped-def]
+def _crba(t, q):
     nv = len(t.coordinate)
     matrix = np.zeros((nv, nv))
     m, w = make_motion(t), make_articulated(t)

@@ -111,7 +111,7 @@ def rnea_derivatives(
 
 
 @compiled
-def _derivatives(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
+def _derivatives(t, q, v, a, wrenches):
     nv = len(v)
     dq, dv, da = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros((nv, nv))
     derivatives_into(t, q, v, a, wrenches, make_derivatives(t), np.zeros(nv), dq, dv, da)
@@ -119,7 +119,7 @@ def _derivatives(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def make_derivatives(t):  # type: ignore[no-untyped-def]
+def make_derivatives(t):
     """Room for the derivatives of a tree."""
     n, nv = len(t.node), len(t.coordinate)
     parts = make_motion(t), make_articulated(t), make_entries(t), make_slopes(t)
@@ -156,7 +156,7 @@ def derivatives_into(t, q, v, a, wrenches, d, tau, dq, dv, da):
 
 
 @compiled(forceinline=True)
-def _outward(t, i, q, v, a, d, dq, dv):  # type: ignore[no-untyped-def]
+def _outward(t, i, q, v, a, d, dq, dv):
     """Frame, entries, inertia and dF/dV of node i alone."""
     place_in_ground(t, i, d.motion, d.entries)
     if t.node[i, model.KIND] == model.POINT:
@@ -226,7 +226,7 @@ def _flexible_outward(t, i, q, v, a, d, dq, dv):
 
 
 @compiled(forceinline=True)
-def _add_to_parent(d, i, p):  # type: ignore[no-untyped-def]
+def _add_to_parent(d, i, p):
     """Inertia and slope of node i are carried by its parent (the ground's are not read)."""
     for c in range(10):
         d.inertia[p, c] += d.inertia[i, c]
@@ -235,7 +235,7 @@ def _add_to_parent(d, i, p):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _answer(d, i, slot):  # type: ignore[no-untyped-def]
+def _answer(d, i, slot):
     """K aq + B vq and K av + B Phi of an entry at node i, and Phi itself."""
     e, g = d.entries, d.slopes.gyroscopic
     phi = column(e.phi, slot)
@@ -277,7 +277,7 @@ def _elastic_rows(t, i, d, dq, dv, da):
 
 
 @compiled(forceinline=True)
-def _joint_rows(t, i, d, dq, dv, da):  # type: ignore[no-untyped-def]
+def _joint_rows(t, i, d, dq, dv, da):
     """The rows of the joint of node i, and the wrenches of its columns."""
     e, at, count = d.entries, t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     wrench = wrench_to_parent(e.world, i, row(d.motion.wrench, i))
@@ -289,7 +289,7 @@ def _joint_rows(t, i, d, dq, dv, da):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _row(t, i, j, alpha, beta, e, dq, dv, da):  # type: ignore[no-untyped-def]
+def _row(t, i, j, alpha, beta, e, dq, dv, da):
     """Row j meets the entries of node i and of all its ancestors, run by run."""
     while i > 0:
         slot, at = e.run[i, FIRST], e.run[i, COLUMN]
@@ -313,7 +313,7 @@ def _row(t, i, j, alpha, beta, e, dq, dv, da):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _columns(t, i, d, dq, dv):  # type: ignore[no-untyped-def]
+def _columns(t, i, d, dq, dv):
     """The columns of the run that ends in node i, in its own rows and in those of its ancestors; and of the elastic
     coordinates of i."""
     e, start, above = d.entries, d.entries.run[i, COLUMN], d.entries.run[i, ABOVE]
@@ -338,7 +338,7 @@ def _columns(t, i, d, dq, dv):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def _meet(phi, d, j, start, end, dq, dv):  # type: ignore[no-untyped-def]
+def _meet(phi, d, j, start, end, dq, dv):
     """Row j of the columns from start to end: phi . by_q and phi . by_v."""
     if end - start < SHORT:
         for k in range(start, end):

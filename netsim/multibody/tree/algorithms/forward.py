@@ -89,7 +89,7 @@ def mixed(
 
 
 @compiled
-def make_articulated(t):  # type: ignore[no-untyped-def]
+def make_articulated(t):
     """Room for the articulated inertias of a tree."""
     n, nv = len(t.node), len(t.coordinate)
     size = max(6, t.beams.spin.shape[1])
@@ -110,7 +110,7 @@ def make_articulated(t):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _mixed(t, q, v, known, motion, wrenches):  # type: ignore[no-untyped-def]
+def _mixed(t, q, v, known, motion, wrenches):
     a, tau = np.empty(len(v)), np.empty(len(v))
     solved = mixed_into(t, q, v, known, motion, wrenches, make_motion(t), make_articulated(t), a, tau)
     return a, tau, solved
@@ -185,7 +185,7 @@ def condense(t, q, known, motion, friction_force, m, w):
 
 
 @compiled(forceinline=True)
-def joint_block(t, i, w):  # type: ignore[no-untyped-def]
+def joint_block(t, i, w):
     """u = S^T K, D = S^T K S and c = S^T p of the joint of node i."""
     at, count = t.node[i, model.JOINT_V], t.node[i, model.DOFS]
     bias = row(w.bias, i)
@@ -217,7 +217,7 @@ def point_inward(t, i, q, m, w):
 
 
 @compiled(forceinline=True)
-def eliminate(at, count, i, known, motion, friction_force, w):  # type: ignore[no-untyped-def]
+def eliminate(at, count, i, known, motion, friction_force, w):
     """Remove the coordinates at, at + 1, .. from K and p of node i; false where their block is singular."""
     if count == 1:
         if motion[at]:
@@ -314,7 +314,7 @@ def accelerate(t, q, known, motion, m, w, a, tau):
 
 
 @compiled(forceinline=True)
-def _close(at, count, rate, known, motion, w, a, tau):  # type: ignore[no-untyped-def]
+def _close(at, count, rate, known, motion, w, a, tau):
     """x'' = y - G V' of a block; the force of a coordinate with known acceleration is D x'' + u V' + c + friction."""
     for k in range(at, at + count):
         a[k] = known[k] if motion[k] else w.offset[k] - dot(row(w.gain, k), rate)

@@ -37,7 +37,7 @@ def no_wrenches(tree: Tree) -> Array:
 
 
 @compiled
-def _rnea(t, q, v, a, wrenches):  # type: ignore[no-untyped-def]
+def _rnea(t, q, v, a, wrenches):
     tau = np.empty(len(v))
     rnea_into(t, q, v, a, wrenches, make_motion(t), tau)
     return tau

@@ -133,7 +133,7 @@ def _places(tree: Tree, motion: Array) -> Array:
 
 
 @compiled
-def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, tolerance, qs, vs, accelerations, taus):  # type: ignore[no-untyped-def]
+def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, tolerance, qs, vs, accelerations, taus):
     """Fill the samples; how many, and the number of iterations."""
     nv = len(t.coordinate)
     room = make_derivatives(t), np.zeros((3, nv, nv))
@@ -188,7 +188,7 @@ def _run(t, motion, places, pq, pv, pa, forces, h, beta, gamma, variant, toleran
 
 
 @compiled
-def _iterate(t, n, before, given, known, wrenches, constants, variant, tolerance, room, q, v, a, step, residual, tau):  # type: ignore[no-untyped-def]
+def _iterate(t, n, before, given, known, wrenches, constants, variant, tolerance, room, q, v, a, step, residual, tau):
     """Newton's method for a at the end of step n: whether it converged, and in how many iterations."""
     motion, places, pq, pv, pa = given
     h, beta, gamma = constants
@@ -240,7 +240,7 @@ def _known(n, motion, pa, forces, known):
 
 
 @compiled
-def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step, room, residual, tau):  # type: ignore[no-untyped-def]
+def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step, room, residual, tau):
     """residual = the change of a by one Newton iteration; false where its matrix is singular."""
     m, w = room[0].motion, room[0].articulated
     if variant == 1:
@@ -253,7 +253,7 @@ def _correct(t, q, v, a, known, motion, wrenches, h, beta, gamma, variant, step,
 
 
 @compiled
-def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, room, residual, tau):  # type: ignore[no-untyped-def]
+def _exact_change(t, q, v, a, known, motion, wrenches, h, beta, gamma, step, room, residual, tau):
     nv, dq, dv, matrix = len(v), room[1][0], room[1][1], room[1][2]
     derivatives_into(t, q, v, a, wrenches, room[0], tau, dq, dv, matrix)
     turn_columns(t, step, dq)

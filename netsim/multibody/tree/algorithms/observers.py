@@ -81,7 +81,7 @@ def move(tree: Tree, q: Array, step: Array) -> Array:
 
 
 @compiled
-def _placements(t, q):  # type: ignore[no-untyped-def]
+def _placements(t, q):
     m = make_motion(t)
     zero = np.zeros(len(t.coordinate))
     outward(t, q, zero, zero, m)
@@ -94,7 +94,7 @@ def _placements(t, q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _twists(t, q, v, a):  # type: ignore[no-untyped-def]
+def _twists(t, q, v, a):
     m = make_motion(t)
     m.rate[0] = 0.0
     outward(t, q, v, a, m)
@@ -102,7 +102,7 @@ def _twists(t, q, v, a):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _jacobian(t, q, node):  # type: ignore[no-untyped-def]
+def _jacobian(t, q, node):
     """Columns carried outward from where they begin: a column (6,) of an ancestor's coordinate goes through every frame
     to the node."""
     nv = len(t.coordinate)
@@ -131,7 +131,7 @@ def _jacobian(t, q, node):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _moments(t, q):  # type: ignore[no-untyped-def]
+def _moments(t, q):
     """Mass, and mass times centre of mass in the ground's axes."""
     world, m = _placements(t, q), make_motion(t)
     zero = np.zeros(len(t.coordinate))
@@ -162,7 +162,7 @@ def own_inertia(t, i, q, v, m):
 
 
 @compiled
-def _kinetic_energy(t, q, v):  # type: ignore[no-untyped-def]
+def _kinetic_energy(t, q, v):
     m, w = make_motion(t), make_articulated(t)
     outward(t, q, v, v, m)
     energy = 0.0

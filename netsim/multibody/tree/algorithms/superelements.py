@@ -107,14 +107,14 @@ def mixed_by_superelements(
 
 
 @compiled
-def _mixed(t, q, v, known, motion, wrenches, cut):  # type: ignore[no-untyped-def]
+def _mixed(t, q, v, known, motion, wrenches, cut):
     a, tau = np.empty(len(v)), np.empty(len(v))
     solved = condensed_into(t, q, v, known, motion, wrenches, cut, make_motion(t), make_articulated(t), a, tau)
     return a, tau, solved
 
 
 @compiled
-def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type: ignore[no-untyped-def]
+def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):
     """mixed_into by superelements: false where a part has no inertia to accelerate."""
     nv = len(v)
     matrix = np.empty((nv, nv))
@@ -145,7 +145,7 @@ def condensed_into(t, q, v, known, motion, wrenches, cut, m, w, a, tau):  # type
 
 
 @compiled
-def _begin(t, cut, m, w, matrix):  # type: ignore[no-untyped-def]
+def _begin(t, cut, m, w, matrix):
     """Rates inside parts whose roots have none (all x'' = 0), and zeros between the branches of a part."""
     for i in range(1, len(t.node)):
         if cut.head[i] != i:
@@ -158,7 +158,7 @@ def _begin(t, cut, m, w, matrix):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):  # type: ignore[no-untyped-def]
+def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):
     """Accelerations part by part, and what they make of the nodes' rates."""
     for i in range(1, len(t.node)):
         rate = plus(twist_to_child(m.frame, i, row(m.rate, t.node[i, model.PARENT])), row(w.drift, i))
@@ -176,7 +176,7 @@ def _outward(t, q, known, motion, cut, m, w, matrix, a, tau):  # type: ignore[no
 
 
 @compiled
-def _columns(t, i, q, root, m, w, matrix):  # type: ignore[no-untyped-def]
+def _columns(t, i, q, root, m, w, matrix):
     """The coordinates of node i in the mass matrix of its part, and their wrenches at its root into w.coupling."""
     _block_columns(t, i, t.node[i, model.ELASTIC_V], t.node[i, model.ELASTIC], q, root, True, m, w, matrix)
     joint_block(t, i, w)
@@ -184,7 +184,7 @@ def _columns(t, i, q, root, m, w, matrix):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _block_columns(t, i, at, count, q, root, own, m, w, matrix):  # type: ignore[no-untyped-def]
+def _block_columns(t, i, at, count, q, root, own, m, w, matrix):
     """The same for `count` coordinates from `at` on, the elastic ones or those of the joint."""
     for k in range(at, at + count):
         for j in range(count):
@@ -194,7 +194,7 @@ def _block_columns(t, i, at, count, q, root, own, m, w, matrix):  # type: ignore
 
 
 @compiled
-def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped-def]
+def _climb(t, i, column, q, root, own, m, w, matrix):
     """The wrench of a column, in w.coupling, through the joints (of i too, if `own`) of the nodes from i to the root of
     its part."""
     wrench = row(w.coupling, column)
@@ -211,7 +211,7 @@ def _climb(t, i, column, q, root, own, m, w, matrix):  # type: ignore[no-untyped
 
 
 @compiled
-def _condense(root, part, known, motion, friction_force, w, matrix):  # type: ignore[no-untyped-def]
+def _condense(root, part, known, motion, friction_force, w, matrix):
     """y = D^-1 (tau - c) and G = D^-1 u over the free coordinates of a part, whose Schur complement enters K and p of
     its root."""
     free, count = np.empty(len(part), np.int64), 0
@@ -240,7 +240,7 @@ def _condense(root, part, known, motion, friction_force, w, matrix):  # type: ig
 
 
 @compiled
-def _free_part(free, part, known, motion, friction_force, w, matrix):  # type: ignore[no-untyped-def]
+def _free_part(free, part, known, motion, friction_force, w, matrix):
     """D of the free coordinates of a part, and the right sides tau - c (less what known accelerations take) and u."""
     small, right = np.empty((len(free), len(free))), np.empty((len(free), 7))
     for r in range(len(free)):
@@ -257,7 +257,7 @@ def _free_part(free, part, known, motion, friction_force, w, matrix):  # type: i
 
 
 @compiled
-def _accelerate(part, rate, known, motion, w, matrix, a, tau):  # type: ignore[no-untyped-def]
+def _accelerate(part, rate, known, motion, w, matrix, a, tau):
     """x'' = y - G V' of a part; the force of a coordinate with known acceleration is D x'' + u V' + c + friction."""
     for k in part:
         a[k] = known[k] if motion[k] else w.offset[k] - dot(row(w.gain, k), rate)
