@@ -5,7 +5,6 @@ the instructions, exact to rounding. One vector [g | dg] of twice the size holds
 call is an ordinary call: it gathers what the kernel gathers, the uniforms it reads, and the changes of both.
 """
 
-
 import casadi
 import numpy as np
 

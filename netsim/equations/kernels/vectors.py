@@ -133,7 +133,7 @@ def _added(place: int, m: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _operation(program: Program, i: int, step: Instruction, booleans: frozenset[int]) -> list[str]:  # noqa: C901, one case each
+def _operation(program: Program, i: int, step: Instruction, booleans: frozenset[int]) -> list[str]:  # noqa: C901
     """The IR of value i; booleans exist twice, as %t and as %v (0.0 or 1.0)."""
     names, op = [_name(program, each) for each in step.operands], step.op
     x, y, zero, one = names[0], names[-1], splat(0.0), splat(1.0)
