@@ -240,7 +240,7 @@ def _factorise(problem, factor, g, out):
 
 
 @compiled
-def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa: C901  (one compiled loop: its state is its local names)
+def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa: C901
     """Solve F(u) = 0 from the guess in u. `fresh` says that the factor belongs to these coefficients.
 
     `work` is (6, n). Returns (status, iterations, factorisations, factor still good). On SINGULAR `out` holds the

@@ -125,7 +125,7 @@ def duplicate(root: Any, values: Values) -> Any:
     return found
 
 
-def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], values: Values) -> Any:  # noqa: C901  (one case per kind of part)
+def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], values: Values) -> Any:  # noqa: C901
     def again(other: Any) -> Any:
         return _copied(other, known, pairs, values)
 

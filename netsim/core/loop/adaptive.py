@@ -93,7 +93,7 @@ failures of a mechanism the caller helps."""
 
 
 @inner
-def advance(method, problem, factor, trial, control, plan, sampler, watch, steps):  # noqa: C901  (one loop: try, judge, go on)
+def advance(method, problem, factor, trial, control, plan, sampler, watch, steps):  # noqa: C901
     """Up to `steps` trial steps; GOING, DONE, FULL or the status of a failure that smaller steps did not help."""
     numbers, places = control.numbers, control.places
     for _ in range(steps):

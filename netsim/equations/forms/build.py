@@ -96,8 +96,8 @@ class _Builder(Meanings):
         return tuple((("place", of, i), ca.SX(scalar)) for of, found in places for i, scalar in enumerate(found))
 
     def _throughs(self, terminal: str) -> list[Any]:
-        names = [q.name for q in self.component.domain(terminal).through]
-        return [s for name in names for s in flatten(self._whole(f"{terminal}.{name}").value)]  # type: ignore[union-attr]
+        found = [self._whole(f"{terminal}.{q.name}") for q in self.component.domain(terminal).through]
+        return [scalar for each in found if each is not None for scalar in flatten(each.value)]
 
     def _row_keys(self) -> list[Key]:
         outputs: list[Key] = [("node", self.terminals.index(name), 0) for name in self.component.signal_outputs]

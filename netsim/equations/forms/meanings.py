@@ -215,12 +215,10 @@ class Meanings:
     def _inertial(self, terminal: str, position: int) -> list[Any]:
         """The forces that follow from `kinetic` and `potential` at one quantity of a terminal."""
         d, domain = self.component.definition, self.component.domain(terminal)
-        (kinetic, potential), keys, rotating = (
-            self._energies,
-            self._keys(terminal, position),
-            is_rotation(domain, position),
-        )
-        mass, of = Call("der", (d.kinetic or d.potential,), span=d.span), domain.across[position].name + terminal  # type: ignore[arg-type]
+        kinetic, potential = self._energies
+        keys, rotating = self._keys(terminal, position), is_rotation(domain, position)
+        mass = Call("der", (d.kinetic or d.potential,), span=d.span)  # type: ignore[arg-type]
+        of = domain.across[position].name + terminal
         rates = [
             0.0 if p.is_zero() else self._rate(mass, i, p, of)
             for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))

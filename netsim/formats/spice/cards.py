@@ -16,7 +16,8 @@ from netsim.text.roots import check_inside, present_roots, roots_beside
 
 _COMMENT = re.compile(r"(?:;|//|(?<=\s)\$(?=\s|$)).*")
 _TOKEN = re.compile(
-    r"(?P<expression>\{(?:[^{}]|\{[^{}]*\})*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)"
+    r"(?P<expression>\{(?:[^{}]|\{[^{}]*\})*\}|'[^']*')|(?P<text>\"[^\"]*\")|(?P<equal>=)"
+    r"|(?P<blank>[\s(),]+)|(?P<word>[^\s(),={}'\"]+)"
 )
 
 
@@ -51,11 +52,12 @@ def told_once(problems: list[Problem]) -> list[Problem]:
 
 
 def _with_lines(first: Problem, *others: Problem) -> Problem:
-    spans = [p.span for p in others if p.span and first.span and p.span.line != first.span.line]
-    if not spans:
+    home = first.span
+    spans = [p.span for p in others if p.span and home and p.span.line != home.line]
+    if not spans or not home:
         return first
-    lines = sorted({f"{span.line}" if span.file == first.span.file else f"{Path(span.file).name}:{span.line}"  # type: ignore[union-attr]
-                    for span in spans}, key=lambda text: (":" in text, len(text), text))  # fmt: skip
+    places = {f"{at.line}" if at.file == home.file else f"{Path(at.file).name}:{at.line}" for at in spans}
+    lines = sorted(places, key=lambda text: (":" in text, len(text), text))
     return replace(first, message=f"{first.message} (also line{'s' * (len(lines) > 1)} {', '.join(lines)})")
 
 

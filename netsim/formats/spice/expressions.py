@@ -16,7 +16,8 @@ from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[a-zµ]*)|(?P<word>[a-z_][\w.]*)|(?P<sign>\*\*|\|\||&&|[=!<>]=|<>|[-+*/^<>!~?:(),&|]))",
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[a-zµ]*)|(?P<word>[a-z_][\w.]*)"
+    r"|(?P<sign>\*\*|\|\||&&|[=!<>]=|<>|[-+*/^<>!~?:(),&|]))",
     re.IGNORECASE,
 )
 _PROBE = re.compile(r"\s*\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)")

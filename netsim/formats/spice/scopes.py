@@ -311,7 +311,9 @@ def placed(tree: Any, span: Span) -> Any:
     if not is_dataclass(tree):
         return tree
     changed = {f.name: placed(getattr(tree, f.name), span) for f in fields(tree) if f.name != "span"}
-    return replace(tree, **changed, **({"span": span} if getattr(tree, "span", None) == NOWHERE else {}))  # type: ignore[type-var]
+    if getattr(tree, "span", None) == NOWHERE:
+        changed["span"] = span
+    return replace(tree, **changed)  # type: ignore[type-var]
 
 
 def _name(text: str, span: Span) -> Name:

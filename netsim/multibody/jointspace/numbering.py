@@ -77,7 +77,9 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     return Elements(batches, prescribed_inputs, layout, grown, unknown, prescribed, row, multipliers)
 
 
-def _numbered(network: Network, tree: Mechanism) -> tuple[Numbering, list[int], dict[int, dict[int, int]]]:  # noqa: C901
+def _numbered(  # noqa: C901  (passes over one count)
+    network: Network, tree: Mechanism
+) -> tuple[Numbering, list[int], dict[int, dict[int, int]]]:
     """Kinematic 1-D nodes, then elastic and joint coordinates, then the other nodes; the unknowns of joint coordinates,
     and of elastic ones by instance and own unknown."""
     first = np.full(len(network.nodes), GROUND)

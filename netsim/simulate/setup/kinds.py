@@ -118,7 +118,8 @@ def _number_elements(
     system: System, islands: Array, amplitudes: Array, kind: Array, found: dict[Key, int]
 ) -> list[tuple[Key, float]]:
     """Kinds of what elements own and of their inputs; what prescribed inputs give to kinds."""
-    nk, coordinates, given = system.layout.nk, system.numbering.coordinates, []  # type: int, Any, list[tuple[Key, float]]
+    nk, coordinates = system.layout.nk, system.numbering.coordinates
+    given: list[tuple[Key, float]] = []
     for batch in (b for b in system.batches if b.instances and not b.shapes):
         for key, unit in _own(batch):
             labels = _labels(batch, islands, unit).tolist()

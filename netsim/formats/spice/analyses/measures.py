@@ -22,7 +22,8 @@ from netsim.text.spelling import new_name
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
 _PIECE = re.compile(
-    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi](?:db|p|m|r|i)?\([^()]*\))|(?P<equal>=)|(?P<word>[^\s=(),{}'\"]+)",
+    r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi](?:db|p|m|r|i)?\([^()]*\))|(?P<equal>=)"
+    r"|(?P<word>[^\s=(),{}'\"]+)",
     re.IGNORECASE,
 )
 _OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", "rms": "rms", "integ": "integral",
