@@ -23,8 +23,6 @@ from netsim.text.syntax import Assert, Name, Part
 
 MOST_TOLD = 6
 """Elements named in the notes of a run."""
-
-
 RESPONSES = ("ac", "periodic_ac")
 """Analyses of whose curves `measure` and `assert` speak."""
 

@@ -13,6 +13,7 @@ from netsim.text.errors import InputError, SimulationError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from periodic import BUCK, PI
+from test_periodic import SAMPLED_PI
 
 FILTER = """
 use electrical
@@ -70,18 +71,7 @@ save dc.v, d1.i
 SAMPLED = f"""{BUCK}
 param eps = 0
 param beat = 20
-component digital_pi (in u, out y : signal)
-  param T : s > 0
-  discrete z : 1 = 0.3
-  discrete o : 1 = 0.4
-  param first : s = 0.3*T
-  when sample(first, T) : z = pre(z) + 0.004*u; o = min(max(0.02*u + z, 0.05), 0.9)
-  y = o
-end
-aim       signal_source (wanted)              value = 5 + eps*cos(2*pi*time/(beat*20 us))
-compare   difference    (wanted, seen, error)
-control   digital_pi    (error, command)      T = 20 us
-modulator pulse_width   (command, g)          period = 10 us, first = 3 us
+{SAMPLED_PI.replace("value = 5", "value = 5 + eps*cos(2*pi*time/(beat*20 us))")}
 """
 
 

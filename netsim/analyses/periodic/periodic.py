@@ -22,7 +22,7 @@ from netsim.results.progress import Stopwatch
 from netsim.results.samples import PERIOD, Samples, Signal
 from netsim.results.trajectories import Trajectory
 from netsim.simulate.options import check_options, unknown_options
-from netsim.text.columns import columns, counted
+from netsim.text.columns import columns
 from netsim.text.errors import InputError, Problem
 
 Array = np.ndarray
@@ -64,9 +64,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
-        f"period {reading(orbit.period, 's')} ({reading(1.0 / orbit.period, 'Hz')}), "
-        f"found in {counted(found.count, 'period')}; states return to {orbit.distance:.1e} of their sizes",
-        *told(multipliers, orbit),
+        *told(multipliers, orbit, found.count),
         *_table(seen.signals, amplitudes, thd),
         *_powers(seen.account, orbit.period),
     ]

@@ -5,7 +5,7 @@ The state is found as by `periodic`; the response goes through every event, with
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,11 @@ from netsim.analyses.periodic.found import PeriodicOptions, found_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_state
 from netsim.analyses.periodic.stability import floquet, told
-from netsim.analyses.signals.ac import chosen_inputs, unit_ratio
+from netsim.analyses.signals.ac import chosen_inputs, per_input
 from netsim.analyses.signals.inputs import source_inputs
 from netsim.analyses.signals.linearised import shown_signals
 from netsim.analyses.signals.options import GRID, checked, grid, where
 from netsim.equations.history import refuse_delays
-from netsim.results.over_frequency.curves import reading
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import PERIOD, Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest
@@ -77,16 +76,11 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     inputs = [driven(found, *sources[name][1:]) for name in names]
     values = responses(found, inputs, options.frequencies, sidebands, options.state.run)
     shown = shown_signals(found.orbit.start.machine, found.selection)[2]
-    period = found.orbit.period
-    text = [
-        f"period {reading(period, 's')} ({reading(1.0 / period, 'Hz')}), found in {found.count} periods",
-        *told(floquet(found.orbit, found.free), found.orbit),
-    ]
     attributes = {
         "analysis": "periodic_ac",
         "inputs": ", ".join(sources[name][0].name for name in names),
-        PERIOD: period,
-        "orbit": "\n".join(text),
+        PERIOD: found.orbit.period,
+        "orbit": "\n".join(told(floquet(found.orbit, found.free), found.orbit, found.count)),
         **watch.read,
         "netlist": task.network.text,
     }
@@ -104,8 +98,8 @@ def _signals(shown: Sequence[Signal], inputs: Sequence[Signal], sidebands: range
         aside = f" at f {'+' if k > 0 else '-'} {abs(k)}/T" if k else ""
         for s in shown:
             for i in inputs:
-                name = s.name if len(inputs) == 1 else f"{s.name} per {i.name}"
-                yield Signal(name + aside, unit_ratio(s.unit, i.unit), s.doc)
+                found = per_input(s, i, len(inputs) == 1)
+                yield replace(found, name=found.name + aside)
 
 
 ANALYSIS = Analysis(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.periodic.shooting import Lap
+from netsim.results.over_frequency.curves import reading
+from netsim.text.columns import counted
 
 Array = np.ndarray
 NEUTRAL = 1e-6
@@ -35,12 +37,14 @@ def floquet(lap: Lap, free: bool) -> Floquet:
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
 
 
-def told(found: Floquet, lap: Lap) -> list[str]:
-    """What goes on, stability, and the multipliers."""
+def told(found: Floquet, lap: Lap, count: int) -> list[str]:
+    """The period of an orbit that took `count` periods to find, what goes on, stability, and the multipliers."""
+    period = f"period {reading(lap.period, 's')} ({reading(1.0 / lap.period, 'Hz')})"
+    first = f"{period}, found in {counted(count, 'period')}; states return to {lap.distance:.1e} of their sizes"
     names = lap.states.names(lap.start.machine.system)
     way = lap.ahead + lap.turned
     ways = [f"{names[k]} by {way[k] * lap.states.sizes[k]:.6g}" for k in np.flatnonzero(np.abs(way) > MOVED)]
-    return [*([f"goes on in every period: {', '.join(ways)}"] if ways else []), *_stability(found, names)]
+    return [first, *([f"goes on in every period: {', '.join(ways)}"] if ways else []), *_stability(found, names)]
 
 
 def _stability(found: Floquet, names: Sequence[str]) -> list[str]:

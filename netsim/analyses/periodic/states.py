@@ -32,8 +32,6 @@ ROUNDS, HELD = 5, 1e-13
 """How often values are made to follow differentiated quantities, and what is left of these then."""
 DEPENDENT = 1e-8
 """Changes of states, in their sizes, count as independent above this share of the largest."""
-
-
 RANK = 1e-10
 """Equations of the lowest stage count as independent above this share of the largest."""
 

@@ -16,7 +16,7 @@ from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.core.radau.arrays import A_MATRIX
 from netsim.core.variational.charts import into_chart, set_base
 from netsim.core.variational.equations import OWN, POSITION, RATE, complete, fill_matrix, set_contents, show, vary
-from netsim.core.variational.variation import Recovery, Shown, Variation, swung
+from netsim.core.variational.variation import Recovery, Shown, Variation, swing, swung
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.consistent.calls import equations_of, partials_table
 from netsim.initial.flat_plan import compiled_plan
@@ -92,8 +92,8 @@ def variations(
     changes = [*changes, nothing]  # of time
     stays = np.vstack([constant, np.zeros(size)])
     stays[-1, TIME] = 1.0
-    swung, wave = _waves(machine, waves, count)
-    for row, (place, _) in zip(stays, swung):
+    swinging, wave = _waves(machine, waves, count)
+    for row, (place, _) in zip(stays, swinging):
         row[place : place + PRESCRIBED_ORDERS * layout.nd * (place > 0) : max(1, layout.nd)] = 1.0  # as it swings
     moving = signature(system).moving
     every = np.arange(n + nq)
@@ -124,7 +124,7 @@ def variations(
         derivative, scale, kind, old[0], old[1], old[2], old[3], old[4], np.zeros(len(unique)), rhs, np.zeros_like(rhs),
         A_MATRIX.copy(), equations, first, driven, first_drive, np.zeros((count, nk)), np.zeros((count, nk)),
         np.zeros((count, nq)), stays, np.zeros((count, size)), np.zeros(2 * size), np.zeros(layout.entries),
-        np.zeros(max(1, 9 * layout.nr)), swung, wave, np.zeros((count, nk)), np.zeros(size),
+        np.zeros(max(1, 9 * layout.nr)), swinging, wave, np.zeros((count, nk)), np.zeros(size),
         np.zeros(max(1, 9 * layout.nr)),
     )  # fmt: skip
     stages = 2 if waves else 0
@@ -165,11 +165,11 @@ def along(v: Variations, mode: bytes, first: int, last: int) -> None:
 
 def _waves(machine: Machine, waves: Sequence[Wave], count: int) -> tuple[Array, Array]:
     """What compiled code knows of inputs that swing with the last parameters before time."""
-    swung, wave = np.tile(np.array([0, -1]), (count, 1)), np.zeros((count, 3))
+    swinging, wave = np.tile(np.array([0, -1]), (count, 1)), np.zeros((count, 3))
     for j, each in enumerate(waves, count - 1 - len(waves)):
         place = int(machine.system.layout.prescribed(np.array([each.number]), 0)[0]) if each.row < 0 else 0
-        swung[j], wave[j] = (place, each.row), (each.rate, each.phase, each.slope)
-    return swung, wave
+        swinging[j], wave[j] = (place, each.row), (each.rate, each.phase, each.slope)
+    return swinging, wave
 
 
 def forces(v: Variations, g: Array) -> Array:
@@ -177,12 +177,9 @@ def forces(v: Variations, g: Array) -> Array:
     and definitions of differentiated quantities)."""
     run, layout, t = v.run, v.machine.system.layout, float(g[TIME])
     found, both = np.zeros((v.count, layout.entries)), np.concatenate([g, np.zeros(layout.size)])
+    swing(v.machine.struct, struct_of(run), t)
     for j in range(v.count):
-        both[layout.size :] = run.constant[j]
-        place, row = run.swung[j]
-        if place > 0:
-            orders = place + layout.nd * np.arange(PRESCRIBED_ORDERS)
-            both[layout.size + orders] = [swung(run, j, t, k) for k in range(PRESCRIBED_ORDERS)]
+        both[layout.size :], row = run.constant[j], run.swung[j, 1]
         run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], both, both)
         run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], both, found[j])
         if row >= 0:

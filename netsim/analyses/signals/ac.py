@@ -96,7 +96,13 @@ def _signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Si
     alone = together or len(inputs.signals) == 1
     for s in lin.signals:
         for i in [Signal("all", "")] if together else inputs.signals:
-            yield Signal(s.name if alone else f"{s.name} per {i.name}", unit_ratio(s.unit, i.unit), s.doc)
+            yield per_input(s, i, alone)
+
+
+def per_input(output: Signal, input_: Signal, alone: bool) -> Signal:
+    """The response of an output; where it is not `alone` its name says to which input."""
+    name = output.name if alone else f"{output.name} per {input_.name}"
+    return Signal(name, _ratio(output.unit, input_.unit), output.doc)
 
 
 def chosen_inputs(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -110,7 +116,7 @@ def chosen_inputs(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
     return (found[0],)
 
 
-def unit_ratio(output: str, input_: str) -> str:
+def _ratio(output: str, input_: str) -> str:
     """The unit of an output per unit of the input."""
     if not input_ or input_ == "1":
         return output

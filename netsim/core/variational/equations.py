@@ -24,18 +24,7 @@ from netsim.core.consistent import fill_stage, make_consistent, stage_factor
 from netsim.core.contract import parts
 from netsim.core.linear.factors import refactor
 from netsim.core.linear.triangles import solve_columns
-from netsim.core.problem import (
-    CHARTS,
-    DIFFERENTIATED,
-    HISTORY,
-    NK,
-    NQ,
-    NY,
-    TIME,
-    A,
-    V,
-    X,
-)
+from netsim.core.problem import CHARTS, DIFFERENTIATED, HISTORY, NK, NQ, NY, TIME, A, V, X
 from netsim.core.states import MOTION, VALUES, copy
 from netsim.core.variational.charts import change_charts, into_chart, turn_base
 from netsim.core.variational.variation import swing, swung

@@ -92,7 +92,6 @@ class _EventBuilder:
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
         events = Events(
             (*names, *("" for _ in self.hidden.starts)),
-            len(self.hidden.starts),
             tuple(self.relations.values()),
             tuple(Happening(show_expression(when.condition), when.condition.span) for when in whens),
             tuple(Reset(number, *said) for number, (said, _, _) in enumerate(resets)),

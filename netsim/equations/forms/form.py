@@ -61,12 +61,11 @@ class Happening:
 
 @dataclass(frozen=True)
 class Events:
-    """What changes at events: discretes by name (`hidden` ones, without, count samples, remember conditions and hold
+    """What changes at events: discretes by name (hidden ones, without, count samples, remember conditions and hold
     sizes), the relations that are watched, what happens and what is set anew; the numbers of discretes that hold
     scale(v), with the dimension of v."""
 
     names: tuple[str, ...] = ()
-    hidden: int = 0
     relations: tuple[Relation, ...] = ()
     whens: tuple[Happening, ...] = ()
     resets: tuple[Reset, ...] = ()

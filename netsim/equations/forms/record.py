@@ -55,7 +55,7 @@ def _packed(form: Form, files: tuple[str, ...]) -> tuple[Any, ...]:
         form.places,
         form.standing.tolist(),
         (
-            (e.names, e.hidden),
+            e.names,
             [(r.text, _place(r.span, files), r.strict, r.timed, r.sampled) for r in e.relations],
             [(w.text, _place(w.span, files)) for w in e.whens],
             [(r.number, r.when, r.text, _place(r.span, files)) for r in e.resets],
@@ -69,10 +69,9 @@ def _packed(form: Form, files: tuple[str, ...]) -> tuple[Any, ...]:
 
 def _unpacked(data: Any, facts: Facts, make: Callable[[], Expressions], files: tuple[str, ...]) -> Form:
     name, rows, read, parameters, n, readable, own, nominal, units, terminals, places, standing, *rest = data
-    ((names, hidden), relations, whens, resets, scales), relative, coordinates, delayed = rest
+    (names, relations, whens, resets, scales), relative, coordinates, delayed = rest
     events = Events(
         names,
-        hidden,
         tuple(Relation(text, _span(span, files), *kinds) for text, span, *kinds in relations),
         tuple(Happening(text, _span(span, files)) for text, span in whens),
         tuple(Reset(number, when, text, _span(span, files)) for number, when, text, span in resets),
