@@ -27,6 +27,8 @@ UNIFORM_VALUES = np.array(
     [*np.linspace(0.3, 1.7, len(MOVING)), *(float(x) for _, _, v in WORLD.values() for x in (v if isinstance(v, tuple) else (v,)))]
 )
 assert len(UNIFORM_VALUES) == len(UNIFORMS)
+RESTS = ("vs", "ws")
+"""Speeds below which a friction may take a motion for rest: drawn as large as the speeds, they would make them rest."""
 
 
 # ---------------------------------------------------------------------------------------------------- parameters
@@ -68,7 +70,7 @@ def drawn(statement, size, scope, random):
     factor = 10.0 ** random.uniform(-1, 1)
     if statement.default is not None:
         usual = np.array(flatten(evaluate(statement.default, scope).value), float)
-        if random.uniform() < 0.3 or np.max(np.abs(usual), initial=0.0) > 1e8:
+        if random.uniform() < 0.3 or np.max(np.abs(usual), initial=0.0) > 1e8 or statement.name in RESTS:
             return usual
         found = usual * factor if usual.any() else np.full(count, random.choice([0.0, factor]))
     elif len(size) == 2:
@@ -257,6 +259,8 @@ class Element:
         places = {kind: {key[1]: i for i, (key, _) in enumerate(slots) if key[0] == kind} for kind in ("discrete", "before", "relation_value")}
         for i in places["discrete"].values():
             z[i] = random.choice((-1.0, 0.0, 1.0))
+        for k, _ in self.form.events.scales:
+            z[places["discrete"][k]] = 1.0  # speeds of 1 have been
         for k, i in places["before"].items():
             z[i] = z[places["discrete"].get(k, i)]
         for _ in range(rounds):

@@ -14,11 +14,12 @@ from netsim.equations.kernels.kernel import derivative_kernel, energy_kernel, re
 from netsim.equations.kernels.native import compile, run_native
 from netsim.equations.kernels.reference import OPERATIONS, run_reference
 from netsim.equations.kernels.reference import evaluate as run_program
-from netsim.library.component import default_counts, is_kinematic
+from netsim.library.component import default_counts, dimension, is_kinematic
 from netsim.library.files import check_library, collect, library_names
 from netsim.text.expressions.sizes import flatten
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.parse import parse
+from netsim.text.units import NO_DIMENSION
 
 VECTOR_DOMAINS = ("planar", "spatial")
 """Their components have batteries of their own (test_planar.py, test_spatial.py)."""
@@ -47,17 +48,17 @@ def number(expr):
     return float(evaluate(expr, Scope(lambda name: Typed(1.0))).value)
 
 
-def anything(name):
+def anything(units):
     """What a default may read: one for every parameter and world value, a vector for gravity."""
-    return Typed((1.0, 2.0, -9.0)) if name.parts[0].text == "gravity" else Typed(1.0)
+    return lambda name: Typed((1.0, 2.0, -9.0)) if name.parts[0].text == "gravity" else Typed(1.0, units.get(name.parts[0].text, NO_DIMENSION))
 
 
-def parameter(statement):
+def parameter(statement, units):
     """A value that hides nothing: ten per cent off the default, or well within the bounds where there is none or it is zero."""
     low = [number(b.value) for b in statement.bounds if b.op in (">", ">=")]
     high = [number(b.value) for b in statement.bounds if b.op in ("<", "<=")]
     if statement.default is not None:
-        default = np.array(flatten(evaluate(statement.default, Scope(anything)).value), float)
+        default = np.array(flatten(evaluate(statement.default, Scope(anything(units))).value), float)
         if np.any(default):
             return (0.9 if high and np.any(1.1 * default > high[0]) else 1.1) * default
     if low and high:
@@ -67,7 +68,9 @@ def parameter(statement):
 
 def parameters(name, form):
     """(n_parameters, POINTS), the terminals alive."""
-    values = {p.name: parameter(p) for p in LIBRARY.components[name].definition.params}
+    params = LIBRARY.components[name].definition.params
+    units = {p.name: dimension(p.unit) for p in params}
+    values = {p.name: parameter(p, units) for p in params}
     rows = [np.broadcast_to(values.get(given, 1.0), len(scalars)) for given, scalars in form.symbols.parameters.items()]
     return np.concatenate([np.zeros(0), *rows]).reshape(-1, 1) * np.ones(POINTS)
 
