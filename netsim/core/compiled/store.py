@@ -6,7 +6,7 @@ there (LLVM would end the process on a damaged object). A folder that is missing
 each time, nothing else.
 
 `BUILT` is the package's own folder, filled by `hatch_build.py`: it runs models and keeps all machine code that they
-need, for every instruction set (`building`).
+need (`building`), functions for every instruction set (`found`, `made`).
 """
 
 import json
@@ -27,7 +27,7 @@ _PACKED = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6, "dict
 
 @contextmanager
 def building(folder: Path) -> Iterator[None]:
-    """Keep in a folder, for every instruction set, all machine code that is asked for."""
+    """Keep in a folder all machine code that is asked for."""
     _building.append(folder)
     try:
         yield

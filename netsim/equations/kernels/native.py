@@ -9,14 +9,15 @@ A kernel is a loop over the n instances of one component type:
 
 `g` and `out` must not overlap. No fast-math, no contraction to fused multiply-add: results are those of the same
 operations in NumPy up to the last bits of the elementary functions. Object code lies in the package or in the user's
-cache (netsim.core.compiled.store), one file per program and instruction set.
+cache (netsim.core.compiled.store), one file per program and instruction set. The package has that of the processor that
+built it: another one makes its own, which takes llvmlite some milliseconds a program and no numba.
 """
 
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from netsim.core.compiled import store
 from netsim.core.compiled.digests import hashed, text_of
-from netsim.core.compiled.linking import loaded, machine_of, told
+from netsim.core.compiled.linking import level_of_host, loaded, machine_of, told
 from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Program
 
 # Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
@@ -108,10 +109,12 @@ def compile(programs: Mapping[str, Program], by: Generator = SINGLE) -> NativeKe
     codes: dict[str, bytes] = {}
     for name, program in programs.items():
         if program.digest not in codes:
-            name_of = partial(file_of, program, by=by)
-            found = store.found(name_of)
-            codes[program.digest] = found[1] if found else store.made(name_of, {}, partial(object_code, program, by))
-            compiled += [] if found else [name]
+            file = file_of(program, level_of_host(), by)
+            found = store.read(file)
+            codes[program.digest] = found[1] if found else object_code(program, by, level_of_host())
+            if not found:
+                store.keep(file, {}, codes[program.digest])
+                compiled.append(name)
     engine = loaded(codes.values())
     addresses = {name: engine.get_function_address(symbol(program, by.kind)) for name, program in programs.items()}
     return NativeKernels(addresses, tuple(compiled), engine)
