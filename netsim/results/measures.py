@@ -8,6 +8,7 @@ gives the instant at which a comparison comes true (`>` on the way up, `<` on th
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,13 @@ from netsim.library.component import SECOND
 from netsim.network.network import Network
 from netsim.results.measuring.record import MISSING, Record
 from netsim.results.over_frequency.figures import HERTZ, of_frequency
-from netsim.results.samples import Figure, Samples, Trace
+from netsim.results.samples import Figure, Samples
 from netsim.results.selection import dimensions_measured
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.typed import evaluate
 from netsim.text.syntax import Assert, Binary, Measure
-from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
+from netsim.text.units import NO_DIMENSION, parse_unit
 
 Array = np.ndarray
 BROKEN = "E514"
@@ -35,16 +36,25 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
     `samples` hold the signals of `signals_measured`, saved or unseen. Raises `InputError` where a statement means
     nothing.
     """
-    network = machine.system.network
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    return _taken(machine, network, samples.time, {**samples.unseen, **saved}, samples.trace)
+    return _taken(_record(machine, samples.time, {**samples.unseen, **saved}, trace=samples.trace))
 
 
 def measured_over_frequency(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     """The same for statements that speak of responses, which must be saved."""
+    return _taken(_responses(machine, samples))
+
+
+def frequencies_measured(machine: Machine, samples: Samples) -> list[float]:
+    """Where on the curves of these responses the statements of the network find their numbers (Hz)."""
+    record = _responses(machine, samples)
+    _taken(record)
+    return record.looked
+
+
+def _responses(machine: Machine, samples: Samples) -> Record:
     series = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    network = machine.system.network
-    return _taken(machine, network, samples.time, series, axis=HERTZ, responses=True)
+    return _record(machine, samples.time, series, axis=HERTZ, responses=True)
 
 
 def measured_over_sweep(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
@@ -60,7 +70,7 @@ def measured_over_sweep(machine: Machine, samples: Samples) -> tuple[tuple[Figur
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
     values = {name: series[order] for name, series in {**samples.unseen, **saved}.items()}
     axis = parse_unit(samples.signals[0].unit).dimension
-    return _taken(machine, network, over[order], values, axis=axis)
+    return _taken(_record(machine, over[order], values, axis=axis))
 
 
 def check_measures(machine: Machine, network: Network) -> None:
@@ -71,35 +81,24 @@ def check_measures(machine: Machine, network: Network) -> None:
         names = dimensions_measured(machine, network)
         series = {name: 1 + time + i for i, name in enumerate(names)}
         over_time = any(run.analysis != "sweep_static" for run in network.runs) or not network.runs
-        _taken(machine, network, time, series, axis=SECOND if over_time else None)
+        _taken(_record(machine, time, series, axis=SECOND if over_time else None))
         responses = {n: x * np.exp(-9j * time) for n, x in series.items()}
-        _taken(machine, network, 1 + time, responses, axis=HERTZ, responses=True)
+        _taken(_record(machine, 1 + time, responses, axis=HERTZ, responses=True))
 
 
-def _taken(
-    machine: Machine,
-    network: Network,
-    time: Array,
-    values: Mapping[str, Array],
-    trace: Trace | None = None,
-    axis: Dimension | None = SECOND,
-    responses: bool = False,
-) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+def _record(machine: Machine, along: Array, values: Mapping[str, Array], **more: Any) -> Record:
+    network = machine.system.network
     dimensions = dimensions_measured(machine, network)
-    record = Record(
-        time,
-        {name: values[name] for name in dimensions if name in values},
-        dimensions,
-        machine.values.scope(network.top),
-        network,
-        trace=trace,
-        axis=axis,
-        responses=responses,
-    )
+    read = {name: values[name] for name in dimensions if name in values}
+    return Record(along, read, dimensions, machine.values.scope(network.top), network, **more)
+
+
+def _taken(record: Record) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
+    network = record.network
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):
-            if of_frequency(statement, network) != responses:
+            if of_frequency(statement, network) != record.responses:
                 continue
             try:
                 if isinstance(statement, Measure):

@@ -21,19 +21,24 @@ from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, g
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.analyses.signals.response import response
+from netsim.equations.machine import Machine
 from netsim.equations.system import System
+from netsim.results.measures import frequencies_measured
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 
 Array = np.ndarray
+Finder = Callable[[Array], Array]
 OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases": EXPRESSION, "family": EXPRESSION}
 BEND, TURN = 0.01, 0.02
 """Change of log(gain), and of the phase in rad, by which the middle of an interval may depart from the line through its
 ends."""
 ROUNDS, DENSE = 40, 400
 """How often intervals are halved; unknowns up to which the poles' frequencies are looked at."""
+LOOKS, SAME = 6, 1e-9
+"""How often measures look again where they were found; shares of a frequency within which a curve is straight."""
 AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 """Frequencies around a resonance, in half widths."""
 
@@ -68,13 +73,14 @@ def check(options: Mapping[str, Any], line: Line) -> AcOptions:
 def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
     watch, given = Stopwatch(), options.grid
-    signals, columns = list[Signal](), list[Array]()
+    signals, columns, finders = list[Signal](), list[Array](), list[Finder]()
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
         frequencies, found = swept(lin, inputs, given, options.amplitudes)
         signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
         columns.append(found.reshape(len(frequencies), -1))
+        finders.append(finder_of(lin, inputs, options.amplitudes))
         given = Grid(frequencies, False)
     attributes = {
         "analysis": "ac",
@@ -84,10 +90,32 @@ def run(task: Task, options: AcOptions) -> Samples:
         **watch.read,
         "netlist": lin.machine.system.network.text,
     }
-    return Samples(
+    samples = Samples(
         "", frequencies, tuple(signals), np.hstack(columns), np.zeros((0, 3)), attributes, origin=point.g,
         axis="frequency",
     )  # fmt: skip
+
+    def at(frequencies: Array) -> Array:
+        return np.hstack([find(frequencies).reshape(len(frequencies), -1) for find in finders])
+
+    return measured_exactly(lin.machine, samples, at) if options.grid.adaptive else samples
+
+
+def measured_exactly(machine: Machine, samples: Samples, at: Finder) -> Samples:
+    """With the frequencies at which the network's measures find their numbers, where the response is exact: a number
+    between two frequencies has the error of a spline."""
+    for _ in range(LOOKS):
+        known = samples.time
+        looked = np.unique(np.clip(frequencies_measured(machine, samples), known[0], known[-1]))
+        beside = np.clip(np.searchsorted(known, looked), 1, len(known) - 1)
+        nearest = np.minimum(np.abs(known[beside] - looked), np.abs(known[beside - 1] - looked))
+        more = looked[nearest > SAME * looked]
+        if not len(more):
+            break
+        order = np.argsort(np.append(known, more))
+        values = np.concatenate([samples.values, at(more)])[order]
+        samples = replace(samples, time=np.append(known, more)[order], values=values)
+    return samples
 
 
 def _signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Signal]:
@@ -127,18 +155,23 @@ def _ratio(output: str, input_: str) -> str:
 def swept(lin: Linearised, inputs: Inputs, given: Grid, amplitudes: Array | None = None) -> tuple[Array, Array]:
     """(frequencies, responses (frequencies, p, m)); all inputs together (m = 1) with complex `amplitudes`."""
 
-    def at(frequencies: Array) -> Array:
-        found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies)
-        return found if amplitudes is None else (found @ amplitudes)[:, :, None]
-
+    at = finder_of(lin, inputs, amplitudes)
     if not given.adaptive:
         return given.frequencies, at(given.frequencies)
     return refined(lin, given.frequencies, at, lambda found: found.reshape(len(found), -1))
 
 
-def refined(
-    lin: Linearised, frequencies: Array, at: Callable[[Array], Array], curves: Callable[[Array], Array]
-) -> tuple[Array, Array]:
+def finder_of(lin: Linearised, inputs: Inputs, amplitudes: Array | None) -> Finder:
+    """What finds the responses of `swept` at frequencies."""
+
+    def at(frequencies: Array) -> Array:
+        found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies)
+        return found if amplitudes is None else (found @ amplitudes)[:, :, None]
+
+    return at
+
+
+def refined(lin: Linearised, frequencies: Array, at: Finder, curves: Callable[[Array], Array]) -> tuple[Array, Array]:
     """(frequencies, what `at` finds there), with more frequencies until the `curves` of that, complex (frequencies,
     any), are plain between two of them."""
     frequencies = _near_poles(lin, frequencies)

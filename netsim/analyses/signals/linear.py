@@ -83,10 +83,11 @@ class LinearModel:
         return StateSpace(self.a, self.b, self.c, self.d)
 
     def to_control(self) -> Any:
-        """A `control.StateSpace` with these names; needs python-control."""
+        """A `control.StateSpace` with these names, of inputs and outputs with _ for the dots that python-control keeps
+        for itself; needs python-control."""
         import control
 
-        names = [[s.name for s in signals] for signals in (self.inputs, self.outputs)]
+        names = [undotted([s.name for s in signals]) for signals in (self.inputs, self.outputs)]
         return control.ss(self.a, self.b, self.c, self.d, states=list(self.states), inputs=names[0], outputs=names[1])
 
     def to_xarray(self) -> Any:
@@ -117,6 +118,17 @@ class LinearModel:
         else:
             raise InputError(Problem("E430", f"the format of '{path}' is unknown", hint="the formats are .npz, .mat"))
         return path
+
+
+def undotted(names: Sequence[str]) -> list[str]:
+    """Names with _ for dots, those that become equal with further ones behind them."""
+    found = list[str]()
+    for name in names:
+        word = name.replace(".", "_")
+        while word in found:
+            word += "_"
+        found.append(word)
+    return found
 
 
 def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:

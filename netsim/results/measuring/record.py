@@ -45,6 +45,8 @@ class Record:
     """The dimension of `time`: that of the frequency, or of what is swept (None while it is not known)."""
     responses: bool = False
     """Whether the values are responses over frequency."""
+    looked: list[float] = field(default_factory=list)
+    """Where on the axis figures were found."""
 
     @cached_property
     def fine(self) -> "Record":
@@ -73,7 +75,7 @@ class Record:
             return plain.resolve(name) if statement is None else self.figure(statement)
 
         takes = WhenRead(TAKES, lambda take: partial(take, self))
-        return Scope(resolve, {**takes, **functions(self.time)} if self.responses else takes)
+        return Scope(resolve, {**takes, **functions(self.time, self.looked)} if self.responses else takes)
 
     def figure(self, statement: Measure) -> Typed:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
@@ -130,7 +132,9 @@ def _of_several(name: str, call: Call, scope: Scope) -> Typed:
 
 def _at(record: Record, call: Call, scope: Scope) -> Typed:
     trajectory, dimension = _trajectory(call, record, scope, 2, ())
-    return Typed(trajectory.at(_instant(call.arguments[1], record, scope)), dimension)
+    place = _instant(call.arguments[1], record, scope)
+    record.looked.append(place)
+    return Typed(trajectory.at(place), dimension)
 
 
 def _slope(record: Record, call: Call, scope: Scope) -> Typed:
@@ -197,7 +201,9 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
         hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
         message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
         raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
-    return Typed(float(found[n - 1 if n > 0 else n]), record.axis)
+    place = float(found[n - 1 if n > 0 else n])
+    record.looked.append(place)
+    return Typed(place, record.axis)
 
 
 def _period(record: Record, call: Call, scope: Scope) -> Typed:

@@ -100,7 +100,7 @@ def _scope(samples: Samples, parameters: Scope | None) -> Scope:
             Problem("E434", f"'{path}' was not saved", name.span, hint=nearest(path, saved) or "add it to a save line")
         )
 
-    return Scope(resolve, functions(samples.time) if samples.axis == "frequency" else {})
+    return Scope(resolve, functions(samples.time, []) if samples.axis == "frequency" else {})
 
 
 class _Integers(dict):

@@ -38,10 +38,14 @@ class Curve:
         if not np.isfinite(gain).all():
             raise ValueError
         self.gain, self.phase = (CubicSpline(self.x, y) for y in (gain, angle))
+        self.looked = list[float]()
+        """Frequencies that figures were found at."""
 
     def crossings(self, spline: Any, level: float) -> Array:
         """Frequencies at which a spline passes a level."""
-        return np.exp(spline.solve(level, extrapolate=False)) if len(self.x) > 1 else np.zeros(0)
+        found = np.exp(spline.solve(level, extrapolate=False)) if len(self.x) > 1 else np.zeros(0)
+        self.looked += found.tolist()
+        return found
 
 
 def response_between(frequency: Array, values: Array, wanted: Array) -> Array:
@@ -91,7 +95,9 @@ def gain_margin(curve: Curve) -> float:
 def _top(curve: Curve) -> float:
     stationary = curve.gain.derivative().roots(extrapolate=False)
     places = np.concatenate([curve.x[[0, -1]], stationary[np.isfinite(stationary)]])
-    return float(places[np.argmax(curve.gain(places))])
+    top = float(places[np.argmax(curve.gain(places))])
+    curve.looked.append(float(np.exp(top)))
+    return top
 
 
 def first(found: Array) -> float:
@@ -129,16 +135,16 @@ def calls_in(expr: Any) -> Iterator[Call]:
                 yield from calls_in(each[1] if isinstance(each, tuple) and len(each) == 2 else each)
 
 
-def functions(frequency: Array) -> dict[str, Callable[[Call, Scope], Typed]]:
+def functions(frequency: Array, looked: list[float]) -> dict[str, Callable[[Call, Scope], Typed]]:
     """gain(x), phase(x), db(x), real(x), imag(x) as series, the first three at a frequency where one is given, and the
-    figures of `FIGURES`."""
+    figures of `FIGURES`. The frequencies that a number was found at are added to `looked`."""
     return {
-        **{name: partial(_figure, name, frequency) for name in FIGURES},
-        **{name: partial(_series, name, frequency) for name in SERIES},
+        **{name: partial(_figure, name, frequency, looked) for name in FIGURES},
+        **{name: partial(_series, name, frequency, looked) for name in SERIES},
     }
 
 
-def _figure(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
+def _figure(name: str, frequency: Array, looked: list[float], call: Call, scope: Scope) -> Typed:
     compute, dimension = FIGURES[name]
     curve, found = _curve(call, frequency, scope, 1)
     try:
@@ -146,9 +152,11 @@ def _figure(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
     except LookupError:
         message = f"this response has no {name.replace('_', ' ')} between {frequency[0]:g} Hz and {frequency[-1]:g} Hz"
         raise SimulationError(Problem(MISSING, message, call.span, hint="widen from ... to")) from None
+    finally:
+        looked += curve.looked
 
 
-def _series(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
+def _series(name: str, frequency: Array, looked: list[float], call: Call, scope: Scope) -> Typed:
     at = len(call.arguments) == 2 and name not in ("real", "imag")
     if not at:
         found = _argument(call, scope, 1)
@@ -163,6 +171,7 @@ def _series(name: str, frequency: Array, call: Call, scope: Scope) -> Typed:
     if not curve.x[0] - 1e-9 <= x <= curve.x[-1] + 1e-9:
         message = f"{np.exp(x):g} Hz is outside the run, from {frequency[0]:g} Hz to {frequency[-1]:g} Hz"
         raise SimulationError(Problem(MISSING, message, call.span))
+    looked.append(float(np.exp(x)))
     if name == "phase":
         return Typed(float(curve.phase(x)), RADIAN)
     gain = float(np.exp(curve.gain(x)))
