@@ -55,10 +55,10 @@ ROOMS = {
     "machine starts.rows starts.written messages",
     "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching time_events "
     "of_time.continuity of_time.smoothness findings",
-    "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis stages consistent.newton fixed assembly "
+    "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis consistent.derivatives stages consistent.newton fixed assembly "
     "diagnosis.changes diagnosis.operating_point "
     "initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
-    "reactions.left_out singular_configuration consistent.calls consistent.plan consistent.compiled_start recovery differentiated flat_plan "
+    "reactions.left_out singular_configuration consistent.plan consistent.compiled_start recovery differentiated flat_plan "
     "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "

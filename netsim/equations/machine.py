@@ -3,7 +3,7 @@
 `Machine` is cheap to make again with other parameter values: code is shared by type, index arrays by system.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +81,11 @@ class Machine:
         """The problem behind one address."""
         return struct_of(self.problem)
 
+    @cached_property
+    def beside(self) -> dict[Hashable, tuple[list[Call], Array]]:
+        """Calls beside the problem's own and their call tables, by what they compute; made when they are asked for."""
+        return {}
+
 
 def call_table(calls: list[Call], uniforms: Array) -> Array:
     """The call table of `netsim.core.compiled.call` for these calls, which must live as long."""
@@ -96,9 +101,7 @@ def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
 
 
 @paused()
-def build_machine(
-    system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None, native: bool = True
-) -> Machine:
+def build_machine(system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None) -> Machine:
     """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over
     earlier runs.
 
@@ -132,11 +135,7 @@ def build_machine(
     for name, (_, world_sizes, _) in WORLD.items():
         at = 1 + UNIFORMS.index(f"{name}[0]")
         g[at : at + scalar_count(world_sizes)] = flatten(values.world(name).value)
-    table_calls = (
-        {name: call_table(c, uniforms) for name, c in calls.items()}
-        if native
-        else {name: np.zeros((0, ROW_LENGTH), np.int64) for name in calls}
-    )
+    table_calls = {name: call_table(c, uniforms) for name, c in calls.items()}
     problem = Tables(
         table_calls["residual"], table_calls["jacobian"], table_calls["arguments"], table_calls["prescribed_inputs"],
         table_calls["energy"], _sizes(system),

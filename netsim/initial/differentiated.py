@@ -6,7 +6,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.initial.consistent.calls import equations_of
+from netsim.initial.consistent.derivatives import equations_of
 
 Array = np.ndarray
 

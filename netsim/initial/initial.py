@@ -315,7 +315,7 @@ def _static(
 
 def set_differentiated(machine: Machine, g: Array) -> None:
     """Differentiated quantities from their definitions: q - expr = 0 is linear in q."""
-    from netsim.initial.stages import derivative
+    from netsim.initial.consistent.derivatives import derivative
 
     system = machine.system
     every = np.arange(system.layout.nq)

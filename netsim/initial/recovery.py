@@ -14,12 +14,12 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.factors import SingularMatrix, analyse, condition_estimate, refactor, solve
 from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Call, Machine
-from netsim.initial.consistent.calls import partials_table
+from netsim.initial.consistent.derivatives import partial_values, partials_table
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.consistent.plan import StagePlan, plan_stage
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.initial.initial import Structure, of_velocities
-from netsim.initial.stages import Stages, partial_values
+from netsim.initial.stages import Stages
 from netsim.structure.prescribed import constrained
 from netsim.text.errors import SimulationError
 

@@ -8,57 +8,22 @@ serve the start of a run and recovered forces alike.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.call import run_table
 from netsim.core.linear.columns import Columns, columns_of
-from netsim.equations.batches import Batch
-from netsim.equations.kernels.kernel import Kernel, derivative_kernel
-from netsim.equations.kernels.reference import evaluate
-from netsim.equations.machine import Call, Machine, call_table
+from netsim.equations.machine import Machine
 from netsim.equations.starts.rows import StartRow
-from netsim.structure.orders import Offsets, Signature, all_equation_numbers, signature
+from netsim.initial.consistent.derivatives import derivative, partial_values
+from netsim.structure.orders import Offsets, Signature, signature
 
 Array = np.ndarray
-FEW = 16
-"""So often a kernel is evaluated by NumPy in one search for a start before its machine code is asked for."""
-
-
-@dataclass(eq=False)
-class Evaluations:
-    """How often NumPy has evaluated each kernel of a batch, and the calls of those that machine code evaluates by now,
-    for each machine that it was asked of (they read its parameters): a start of many rounds is worth a kernel's
-    compilation, or its load. The count is that of one search for a start, so that its bits do not depend on what ran
-    before."""
-
-    counts: dict[tuple[int, int], int] = field(default_factory=dict)
-    calls: dict[tuple[int, int, int], tuple[Machine, Array, Array, Call]] = field(default_factory=dict)
-
-    def run(self, machine: Machine, batch: Batch, kernel: Kernel, g: Array) -> Array | None:
-        """The kernel's outputs (outputs, n) by machine code; None where NumPy is still to give them."""
-        which = id(batch), id(kernel)
-        key = id(machine), *which
-        if key not in self.calls:
-            self.counts[which] = self.counts.get(which, 0) + 1
-            if self.counts[which] <= FEW or not len(machine.problem.residual):
-                return None
-            program, layout = kernel.program, machine.system.layout
-            places = np.arange(program.n_outputs * batch.n, dtype=np.int32)
-            gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
-            call = Call(program, batch.n, gather, machine.parameters[id(batch)], places)
-            self.calls[key] = machine, call_table([call], layout.uniforms), np.zeros(len(places)), call
-        _, table, out, call = self.calls[key]
-        out[:] = 0.0
-        run_table(table, g, out)
-        return out.reshape(call.program.n_outputs, batch.n)
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
     """A machine's equations by order: which triples take part (`chosen`), the offsets, weights of least change,
-    unknowns that are angles; what has been evaluated."""
+    unknowns that are angles."""
 
     machine: Machine
     signature: Signature
@@ -66,7 +31,6 @@ class Stages:
     chosen: Array
     weights: Array
     angles: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    evaluations: Evaluations = field(default_factory=Evaluations)
 
 
 def signature_of(machine: Machine) -> Signature:
@@ -74,58 +38,9 @@ def signature_of(machine: Machine) -> Signature:
     return machine.element.partials.signature if machine.element is not None else signature(machine.system)
 
 
-def partial_values(machine: Machine, g: Array, by: Evaluations | None = None) -> Array:
-    """The derivatives of every triple of the signature at what g holds."""
-    if machine.element is not None:
-        return np.asarray(machine.element.partials.values(g))
-    system = machine.system
-    found = [np.zeros(0)]
-    for batch in system.batches:
-        kernel = batch.kernels.partials
-        if kernel.program.n_outputs:
-            found.append(_run(machine, batch, kernel, g, by).ravel())
-    return np.concatenate(found)
-
-
 def partials_in(stages: Stages, g: Array) -> Array:
-    """The same of every triple of the stages' signature, which may have sums of balances."""
-    return stages.signature.of(partial_values(stages.machine, g, stages.evaluations))
-
-
-def derivative(
-    machine: Machine, g: Array, order: int, size: int, highest: Array, by: Evaluations | None = None
-) -> Array:
-    """F^(order) of all equations that are wanted at least so often (`highest`), others 0."""
-    if machine.element is not None:
-        return np.asarray(machine.element.partials.derivative(g, order))
-    total = np.zeros(size + 1)
-    for batch in machine.system.batches:
-        equations = all_equation_numbers(machine.system, batch)
-        if len(equations) and np.any(highest[np.where(equations < 0, 0, equations)] >= order):
-            values = _run(machine, batch, derivative_of(batch, order), g, by)
-            np.add.at(total, np.where(equations < 0, size, equations), values)
-    return total[:size]
-
-
-_derivatives: dict[tuple[int, int], tuple[Any, Kernel]] = {}
-
-
-def derivative_of(batch: Any, order: int) -> Kernel:
-    """The kernel of F^(order) of a batch's form, lowered once."""
-    key = (id(batch.form), order)
-    if key not in _derivatives:
-        _derivatives[key] = (batch.form, derivative_kernel(batch.form, order))
-    return _derivatives[key][1]
-
-
-def _run(machine: Machine, batch: Batch, kernel: Kernel, g: Array, by: Evaluations | None) -> Array:
-    found = by.run(machine, batch, kernel, g) if by is not None else None
-    if found is not None:
-        return found
-    system = machine.system
-    return evaluate(
-        kernel.program, g[system.gather(batch, kernel)], g[system.layout.uniforms], machine.parameters[id(batch)]
-    )
+    """The derivatives of every triple of the stages' signature, which may have sums of balances."""
+    return stages.signature.of(partial_values(stages.machine, g))
 
 
 def slots(machine: Machine, variables: Array, orders: Array) -> Array:
@@ -169,7 +84,7 @@ def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Se
     found = np.zeros(len(equations))
     for order in np.unique(wanted):
         at = wanted == order
-        own = derivative(stages.machine, g, int(order), stages.signature.size, highest, stages.evaluations)
+        own = derivative(stages.machine, g, int(order), stages.signature.size, highest)
         np.add.at(own, sums, own[parts])
         found[at] = own[equations[at]]
     return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])

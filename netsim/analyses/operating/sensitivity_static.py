@@ -25,7 +25,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters
 from netsim.equations.prescribed import Prescribed
-from netsim.initial.stages import derivative_of
+from netsim.initial.consistent.derivatives import derivative_of
 from netsim.network.signals import Reading
 from netsim.network.values import parameter_names
 from netsim.results.progress import Stopwatch

@@ -17,7 +17,7 @@ from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import TIME
 from netsim.core.variational.adjoint import ENDED, Adjoint, figure_back, point_back, steps_back
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.initial.consistent.calls import equations_of
+from netsim.initial.consistent.derivatives import equations_of
 from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running

@@ -21,7 +21,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.parameters import instance_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.equations.starts.rows import Computed
-from netsim.initial.stages import derivative_of, partial_values
+from netsim.initial.consistent.derivatives import derivative_of, partial_values
 from netsim.network.signals import Reading
 from netsim.structure.of_time.switching import time_texts
 from netsim.structure.orders import all_equation_numbers, signature

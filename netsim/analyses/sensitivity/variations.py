@@ -18,7 +18,7 @@ from netsim.core.variational.charts import into_chart, set_base
 from netsim.core.variational.equations import OWN, POSITION, RATE, complete, fill_matrix, set_contents, show, vary
 from netsim.core.variational.variation import Recovery, Shown, Variation, swing, swung
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.initial.consistent.calls import equations_of, partials_table
+from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import plan_recovery, recover

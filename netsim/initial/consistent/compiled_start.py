@@ -21,7 +21,7 @@ from netsim.core.problem import PAST
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.equations.starts.rows import Computed, Slot, StartRow
 from netsim.equations.starts.written import start_rows
-from netsim.initial.consistent.calls import equations_of, partials_table
+from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.consistent.newton import StageUnknowns, unknowns_of
 from netsim.initial.consistent.newton import solve_stage as solve_carefully
 from netsim.initial.consistent.plan import residual_tables

@@ -13,7 +13,7 @@ import numpy as np
 from netsim.core.linear.columns import columns_of, splu
 from netsim.core.linear.factors import Factor
 from netsim.equations.machine import Call, call_table
-from netsim.initial.consistent.calls import equations_of
+from netsim.initial.consistent.derivatives import equations_of
 from netsim.initial.stages import Stages, masses, slots, stage_variables
 from netsim.structure.prescribed import HOLD, holding, prescribed_pairs
 

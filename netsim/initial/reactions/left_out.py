@@ -9,8 +9,9 @@ import numpy as np
 from netsim.equations.machine import Machine
 from netsim.equations.system import Redundant
 from netsim.initial.assembly import sizes_of_machine
+from netsim.initial.consistent.derivatives import derivative
 from netsim.initial.reactions.redundancy import without
-from netsim.initial.stages import derivative, signature_of
+from netsim.initial.stages import signature_of
 from netsim.text.errors import Problem
 
 Array = np.ndarray

@@ -9,7 +9,7 @@ from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.linear.factors import analyse_definite
 from netsim.core.minimum_norm import FAINT
 from netsim.equations.machine import Call, Machine
-from netsim.initial.consistent.calls import partials_table
+from netsim.initial.consistent.derivatives import partials_table
 from netsim.initial.reactions.reactions import Reactions
 
 Array = np.ndarray

@@ -15,7 +15,7 @@ from netsim.equations.layout import FOLLOWING
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
-from netsim.initial.stages import partial_values
+from netsim.initial.consistent.derivatives import partial_values
 from netsim.library.component import dimension, is_kinematic
 from netsim.network.network import GROUND
 from netsim.structure.orders import Signature, signature

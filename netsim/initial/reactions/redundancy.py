@@ -16,9 +16,10 @@ from netsim.core.linear.graphs import connected
 from netsim.core.linear.symbolic import pivots
 from netsim.equations.machine import Machine, build_machine, rebuilt, with_history
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
+from netsim.initial.consistent.derivatives import partial_values
 from netsim.initial.initial import Structure, explain_structure, structure_of
 from netsim.initial.reactions.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
-from netsim.initial.stages import partial_values, signature_of
+from netsim.initial.stages import signature_of
 from netsim.network.network import GROUND
 from netsim.network.values import Values
 from netsim.structure.orders import Signature, StructurallySingular

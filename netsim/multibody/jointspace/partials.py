@@ -17,7 +17,7 @@ from netsim.equations.kernels.program import restricted
 from netsim.equations.layout import FOLLOWING
 from netsim.equations.machine import Call, Machine, call_table, custom_call
 from netsim.equations.system import System
-from netsim.initial.stages import derivative_of
+from netsim.initial.consistent.derivatives import derivative_of
 from netsim.multibody.jointspace import calls
 from netsim.multibody.jointspace.numbering import Elements
 from netsim.multibody.jointspace.pattern import Places, is_frame
@@ -66,7 +66,12 @@ class Partials:
         return found
 
     def equations(self, order: int) -> Array:
-        """The call table of F^(order) of all equations, in places as those of `out`."""
+        """The call table of F^(order) of all equations, in places as those of `out`, made once."""
+        if order not in self.machine.beside:
+            self.machine.beside[order] = self._equations(order)
+        return self.machine.beside[order][1]
+
+    def _equations(self, order: int) -> tuple[list[Call], Array]:
         system = self.machine.system
         found = []
         for batch in system.batches:
@@ -75,13 +80,14 @@ class Partials:
             rows += [system.layout.equation(system.n + batch.differentiated(k)) for k in range(batch.n_differentiated)]
             if rows:
                 found.append(custom_call(system, batch, kernel, self.machine.parameters, np.array(rows)))
-        self.alive.append(found)
         table = call_table(found, system.layout.uniforms)
         if order:
-            return np.concatenate([calls.row(calls.FRAMES_ONLY, self.directory), table])
-        return np.concatenate(
-            [calls.row(calls.BEFORE_RESIDUAL, self.directory), table, calls.row(calls.AFTER_RESIDUAL, self.directory)]
+            return found, np.concatenate([calls.row(calls.FRAMES_ONLY, self.directory), table])
+        before, after = (
+            calls.row(calls.BEFORE_RESIDUAL, self.directory),
+            calls.row(calls.AFTER_RESIDUAL, self.directory),
         )
+        return found, np.concatenate([before, table, after])
 
     def derivative(self, g: Array, order: int) -> Array:
         """F^(order) at what g holds: rows, then definitions of differentiated quantities."""

@@ -18,7 +18,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.starts.rows import StartRow
 from netsim.equations.starts.written import start_rows
-from netsim.initial.stages import derivative, partial_values
+from netsim.initial.consistent.derivatives import derivative, partial_values
 from netsim.library.component import is_body, is_kinematic, turns
 from netsim.structure.orders import Signature
 

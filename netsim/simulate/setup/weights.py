@@ -19,9 +19,9 @@ import numpy as np
 
 from netsim.equations.machine import Call, Machine
 from netsim.equations.system import System
+from netsim.initial.consistent.derivatives import partial_values
 from netsim.initial.cut_sets import CANCELS
 from netsim.initial.initial import Structure
-from netsim.initial.stages import partial_values
 from netsim.results.selection import Reader
 from netsim.structure.orders import blocks, offsets
 
