@@ -30,11 +30,12 @@ tell a size (`settles` of netsim.core.method)."""
 STEP, ON_ACCEPT, DENSE_OUTPUT, SET_TIME, REFACTOR, SOLVE, PROJECT, NEWTON, FIRST_EVENT = range(9)
 """Positions in Trial.code."""
 
-RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE, UNTIL, LEAVING = range(9)
+RTOL, NEWTON_SHARE, POWER, FACTOR_ALPHA, RATE, RELATIVE, WIDE, UNTIL, LEAVING, PERSISTING = range(10)
 """Positions in the tolerances of a run. FACTOR_ALPHA: dq'/dq where the present factor was taken, 0 where it is not the
 method's; RATE: contraction of Newton's method; RELATIVE: whether errors may grow with values beside a written size;
 WIDE: whether scales count what the step tries; UNTIL: where the longest refused step ended, whose values count until
-then; LEAVING: the power of an estimate that goes with what a step leaves (netsim.core.loop.accumulated)."""
+then; LEAVING: the power of an estimate that goes with what a step leaves (netsim.core.loop.accumulated); PERSISTING:
+the share of an estimate that is not of what decays at once, where the method knows it, else 1."""
 
 STAYS, FAINTEST = 0.9, 1e3 * 2.220446049250313e-16
 """A correction stays that is no smaller than this part of the one before: the derivatives are those of another branch

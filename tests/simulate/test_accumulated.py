@@ -9,6 +9,7 @@ import netsim
 from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import LEAVING
 from netsim.core.loop.accumulated import ERRORS, KEPT, LEAST, MOST, NET, PATH, PEAK, accumulate, lose, stand, swing, swinging
+from netsim.library.files import models_folder
 from netsim.simulate.judging import ADDED_UP
 
 W = 2 * np.pi
@@ -102,6 +103,36 @@ def test_verified_runs_and_given_steps_tell_what_they_know():
     assert samples.attributes["added_up"] == 0.0 and "W506" not in codes
 
 
+# ---------------------------------------------------------------------------------------------- bounds of stability
+
+
+@pytest.mark.parametrize(("size", "period"), [(1.0, 1.0), (1e-9, 1e6), (1e6, 1e-9)])
+@pytest.mark.parametrize(("method", "lag"), [("rk45", 0.02), ("rk45", 0.03), ("rk8", 0.06)])
+def test_explicit_methods_at_their_bound_of_stability_tell_what_persists(method, lag, size, period):
+    """Beside what decays within `lag` of a period, estimates are of that alone: 400 to 1000 rtol in 100 periods."""
+    text, signal = resonance(size, period)
+    text += f"v9 voltage (b, ground) v = {size / 1e3!r} V*sin(time/({period!r} s))\nr9 resistor (b, d) R = 1 Ohm\n"
+    samples, codes = ran(f"{text}c9 capacitor (d, ground) C = {lag * period!r} F\n", 100.0 * period, method=method, rtol=1e-4)
+    true = error(samples, signal, size, period)
+    assert 0.8 * true < samples.attributes["added_up"] < 1.6 * true and true > 4.0 and codes == []
+
+
+@pytest.mark.parametrize(("method", "lag"), [("rk45", 0.02), ("rk45", 0.03), ("rk8", 0.02)])
+def test_a_damped_mass_beside_an_oscillation_hides_nothing(method, lag):
+    text, signal = spring()
+    text += f"m9 mass (z) m = 1 kg, start v = 1 m/s, start x = 0 m\nd9 damper (z, ground) d = {1 / lag!r} N.s/m\n"
+    samples, _ = ran(text, 100.0, method=method, rtol=1e-4)
+    true = error(samples, signal, 1.0)
+    assert 0.8 * true < samples.attributes["added_up"] < 1.3 * true and true > 4.0
+
+
+@pytest.mark.parametrize("method", ["rk45", "rk6", "rk8"])
+def test_a_coil_that_is_switched_off_has_nothing_to_tell(method):
+    """A buck converter whose coil runs empty through 1 MOhm: 1e4 steps at the bound of stability."""
+    (samples,) = netsim.load(models_folder() / "buck_converter.net").samples({"method": method, "rtol": 1e-4, "stop": 6e-4})
+    assert samples.attributes["steps"] > 5000 and samples.attributes["added_up"] < 1.0 and not samples.warnings
+
+
 # ------------------------------------------------------------------------------------------------------ what swings
 
 
@@ -111,7 +142,7 @@ class Trial(NamedTuple):
     tolerances: np.ndarray
 
 
-SQUARED = struct_of(Trial(np.array([0.0] * LEAVING + [2.0])))
+SQUARED = struct_of(Trial(np.array([0.0] * LEAVING + [2.0, 1.0])))
 
 
 def met(energies):

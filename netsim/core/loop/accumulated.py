@@ -1,10 +1,12 @@
 """How errors of steps add up over a run: without end in an oscillation without losses, whose phase nothing corrects.
 
-    e+ = e exp(-lost/(2 E)) + min(estimate, 1)^r
+    e+ = e exp(-lost/(2 E)) + (s min(estimate, 1))^r
 
-lost: the energy dissipated in the step; E: the energy that swings; estimate: of the step's error, in tolerances; r =
-(p + 1)/q for a method of order p whose estimate goes with h^q. An amplitude decays half as fast as its energy. The
-power r makes of an estimate of lower order the error that the method itself leaves in a smooth motion.
+lost: the energy dissipated in the step; E: the energy that swings; estimate: of the step's error, in tolerances; s: the
+share of it that is not of what decays at once, which explicit methods know (at their bound of stability estimates are
+of nothing else); r = (p + 1)/q for a method of order p whose estimate goes with h^q. An amplitude decays half as fast
+as its energy. The power r makes of an estimate of lower order the error that the method itself leaves in a smooth
+motion.
 
 E is half the sum, over kinetic and other energies of every component type, of what each of them lately went back and
 forth: min(highest - lowest, path - |net change|). What is lately is counted by the way that an energy went, not by
@@ -17,7 +19,7 @@ import math
 import numpy as np
 
 from netsim.core.compiled.function import inner
-from netsim.core.contract import LEAVING
+from netsim.core.contract import LEAVING, PERSISTING
 
 Array = np.ndarray
 
@@ -77,7 +79,7 @@ def accumulate(trial, turnover, estimate):
         kept *= math.exp(-0.5 * lost / energy)
     elif not energy > 0.0:
         kept = 0.0
-    least = min(estimate, 1.0)
+    least = min(estimate, 1.0) * trial.tolerances[PERSISTING]
     kept += least if power == 1.0 else least**power
     turnover[ERRORS, LOST], turnover[ERRORS, KEPT] = 0.0, kept
     turnover[ERRORS, PEAK] = max(turnover[ERRORS, PEAK], kept)

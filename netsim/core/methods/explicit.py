@@ -16,7 +16,7 @@ import numpy as np
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import make_consistent
-from netsim.core.contract import ITERATIONS, error_norm, proposed, set_time, straight
+from netsim.core.contract import ACCEPTED, ITERATIONS, PERSISTING, error_norm, proposed, set_time, straight
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
@@ -36,13 +36,18 @@ CAUTION = 0.5
 """Of Method.caution: no matrix damps the errors of steps, and over a knee of a force the embedded formula sees a part
 of them."""
 
+EACH, LATELY, FAINT = 4, 0.1, 1e-4
+"""The part of the error that persists is looked for in every so many steps; the share of a step in the mean squares of
+errors; mean squares smaller than this beside the largest one are of no weight."""
+
 BEGIN, INSIDE = range(2)
 """Positions in Explicit.memory: the instant where the step begins; whether the rates inside it are there."""
 
 
 class Explicit(NamedTuple):
     """A tableau's arrays; rates [x' | v' | q'] of the stages, the plan of consistent points, that of positions, errors
-    of x, v and values, a state beside the step's own."""
+    of x, v and values, a state beside the step's own; a copy of errors, the mean of their squares lately (in
+    tolerances), and a state as far beside the end as the error goes on in a step."""
 
     order: Array
     nodes: Array
@@ -55,13 +60,17 @@ class Explicit(NamedTuple):
     error: Array
     beside: Array
     memory: Array
+    known: Array
+    lately: Array
+    onward: Array
 
 
 def prepare(tableau: Tableau, setting: Setting) -> Struct:
     """The arrays of one run."""
     rates = np.zeros((tableau.stages, 2 * setting.nk + setting.nq))
     parts = np.array([tableau.order]), tableau.nodes, tableau.weights, tableau.errors
-    room = np.zeros(setting.n + setting.nk), np.zeros(setting.length), np.zeros(2)
+    size, length = setting.n + setting.nk, setting.length
+    room = np.zeros(size), np.zeros(length), np.zeros(2), np.zeros(size), np.zeros(size), np.zeros(length)
     plans = struct_of(setting.plan), struct_of(setting.closing)
     return struct_of(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room))
 
@@ -139,39 +148,96 @@ def step(method, problem, factor, trial, t, h, last):
             return status, 0.25
         _keep_rates(method, problem, end, stage)
     widen(problem, trial, end, True)
+    error = _estimate(method, problem, trial, h, last)
+    if 0.0 < error <= 1.0 and trial.counters[ACCEPTED] % EACH == 0:
+        trial.tolerances[PERSISTING] = _persisting(method, problem, trial, h, last)
+    return CONVERGED, error
+
+
+@inner
+def _estimate(method, problem, trial, h, last):
     first = _difference(method, problem, trial, method.errors[0], h, last)
     if method.errors.shape[0] == 1 or first == 0.0 or not np.isfinite(first):
-        return CONVERGED, first
+        return first
     second = _difference(method, problem, trial, method.errors[1], h, last)
-    return CONVERGED, first * first / np.sqrt(first * first + 0.01 * second * second)
+    return first * first / np.sqrt(first * first + 0.01 * second * second)
 
 
 @inner
 def _difference(method, problem, trial, weights, h, last):
     """The norm of h times weighted rates, and of the change of values at a point made consistent with it."""
-    nk, ny, nq, count = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.errors.shape[1]
-    e, other, at = method.error, method.beside, 3 * nk + ny
-    _advanced(method, problem, trial, weights, count, h, other)
-    for i in range(2 * nk):
-        e[i] = trial.start[i] - other[i]
+    _embedded(method, problem, trial, weights, h)
     differential = False
+    for i in range(problem.sizes[NY]):
+        differential = differential or trial.exponent[2 * problem.sizes[NK] + i] == 0
+    return _distance(method, problem, trial, h, last, differential)
+
+
+@inner
+def _embedded(method, problem, trial, weights, h):
+    """The solution of another formula into method.beside: the end less h times weighted rates."""
+    nk, nq, count = problem.sizes[NK], problem.sizes[NQ], method.errors.shape[1]
+    other, at = method.beside, 3 * nk + problem.sizes[NY]
+    copy(trial.end, 0, other, 0, other.shape[0])
+    for i in range(2 * nk + nq):
+        total = 0.0
+        for j in range(count):
+            total += weights[j] * method.rates[j, i]
+        other[i if i < 2 * nk else at + i - 2 * nk] -= h * total
+
+
+@inner
+def _distance(method, problem, trial, h, last, consistent):
+    """The norm of method.beside less the end, where it is made consistent that of its values too."""
+    nk, ny, e, other = problem.sizes[NK], problem.sizes[NY], method.error, method.beside
+    for i in range(2 * nk):
+        e[i] = other[i] - trial.end[i]
+    if consistent and _point(method, problem, trial, other, last) != CONVERGED:
+        return np.inf
     for i in range(ny):
-        e[2 * nk + i] = 0.0
-        differential = differential or trial.exponent[2 * nk + i] == 0
-    if differential:
-        copy(trial.end, 0, other, 0, other.shape[0])
-        for i in range(2 * nk):
-            other[i] += e[i]
-        for k in range(nq):
-            total = 0.0
-            for j in range(count):
-                total += weights[j] * method.rates[j, 2 * nk + k]
-            other[at + k] -= h * total
-        if _point(method, problem, trial, other, last) != CONVERGED:
-            return np.inf
-        for i in range(ny):
-            e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
+        e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
+
+
+@inner
+def _persisting(method, problem, trial, h, last):
+    """The share of the step's error e that the motion takes along: |e - m h J e|/|e| with the m that makes it least.
+
+    J are the derivatives of the rates, J e their difference at the embedded solution. What decays at a rate l has
+    h J e = -l h e and leaves nothing, with m = -1/(l h); in an oscillation J e stands at right angles to e, and all
+    persists, where x and v, or currents and voltages, are measured by what their errors lately were."""
+    nk, nq, at = problem.sizes[NK], problem.sizes[NQ], 3 * problem.sizes[NK] + problem.sizes[NY]
+    other, end, e, lately, onward = method.beside, trial.end, method.known, method.lately, method.error
+    _embedded(method, problem, trial, method.errors[0], h)
+    whole = _distance(method, problem, trial, h, last, True)
+    if not 0.0 < whole < np.inf:
+        return 1.0
+    copy(method.error, 0, e, 0, e.shape[0])
+    copy(end, 0, method.onward, 0, end.shape[0])
+    for i in range(2 * nk + nq):
+        k = i if i < 2 * nk else at + i - 2 * nk
+        rate = k + (nk if i < 2 * nk else nq)
+        method.onward[k] += h * (other[rate] - end[rate])
+    copy(method.onward, 0, other, 0, end.shape[0])
+    if not _distance(method, problem, trial, h, last, True) < np.inf:
+        return 1.0
+    along, square, largest = 0.0, 0.0, 0.0
+    for i in range(e.shape[0]):
+        square_of = (e[i] / trial.scale[i]) ** 2 if trial.exponent[i] == 0 else 0.0
+        lately[i] += (LATELY if lately[i] > 0.0 else 1.0) * (square_of - lately[i])
+        largest = max(largest, lately[i])
+    if largest == 0.0:
+        return 1.0
+    for i in range(e.shape[0]):
+        if trial.exponent[i] == 0:
+            weight = 1.0 / (trial.scale[i] ** 2 * max(lately[i], FAINT * largest))
+            along += weight * e[i] * onward[i]
+            square += weight * onward[i] ** 2
+    if not along < 0.0:
+        return 1.0
+    for i in range(e.shape[0]):
+        e[i] -= along / square * onward[i]
+    return min(1.0, error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h) / whole)
 
 
 @inner

@@ -108,7 +108,7 @@ def first_trial(
     share = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     times, prescribed_inputs = sampled(machine, options.stop, ends)
     kinds = kinds_of(system, np.abs(prescribed_inputs).max(axis=0, initial=0.0), massless(structure, nk))
-    tolerances = np.array([rtol, share, method.estimate, 0, 1, float(options.atol > 0.0), 0, 0, method.leaving])
+    tolerances = np.array([rtol, share, method.estimate, 0, 1, float(options.atol > 0.0), 0, 0, method.leaving, 1])
     fixed = written_sizes(machine)
     if options.atol:
         fixed = options.atol / options.rtol * np.where(fixed > 0.0, fixed, nominal)
