@@ -109,12 +109,14 @@ def test_verified_runs_and_given_steps_tell_what_they_know():
 @pytest.mark.parametrize(("size", "period"), [(1.0, 1.0), (1e-9, 1e6), (1e6, 1e-9)])
 @pytest.mark.parametrize(("method", "lag"), [("rk45", 0.02), ("rk45", 0.03), ("rk8", 0.06)])
 def test_explicit_methods_at_their_bound_of_stability_tell_what_persists(method, lag, size, period):
-    """Beside what decays within `lag` of a period, estimates are of that alone: 400 to 1000 rtol in 100 periods."""
+    """Beside what decays within `lag` of a period, estimates are of that alone: 400 to 1000 rtol in 100 periods. A part
+    of 5 rtol is left of it; above the nominal 1 V the small voltage is measured by itself, and steps are shorter."""
     text, signal = resonance(size, period)
     text += f"v9 voltage (b, ground) v = {size / 1e3!r} V*sin(time/({period!r} s))\nr9 resistor (b, d) R = 1 Ohm\n"
     samples, codes = ran(f"{text}c9 capacitor (d, ground) C = {lag * period!r} F\n", 100.0 * period, method=method, rtol=1e-4)
     true = error(samples, signal, size, period)
-    assert 0.8 * true < samples.attributes["added_up"] < 1.6 * true and true > 4.0 and codes == []
+    assert 0.8 * true < samples.attributes["added_up"] < 1.3 * true + 5.0 and codes == []
+    assert true > (4.0 if size <= 1.0 else 0.1)
 
 
 @pytest.mark.parametrize(("method", "lag"), [("rk45", 0.02), ("rk45", 0.03), ("rk8", 0.02)])
