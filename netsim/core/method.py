@@ -193,6 +193,11 @@ class Method:
         return self.orders.positions
 
     @property
+    def straight(self) -> bool:
+        """Whether its values inside a step may lie on straight lines: always, or behind a restart."""
+        return self.variable or not self.settles
+
+    @property
     def judged(self) -> bool:
         """Whether its estimate judges given steps (W502)."""
         return self.estimate > 0 and not self.formula

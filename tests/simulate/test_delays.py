@@ -324,3 +324,14 @@ def test_an_integrator_that_feeds_back_its_own_past_follows_the_method_of_steps(
     t = samples.time / T
     wanted = sum(np.where(t >= k - 1, (np.maximum(t - k + 1, 0)) ** k * (-1.0) ** k / factorial(k), 0) for k in range(8))
     assert np.abs(samples.series("y") - wanted).max() < 20 * rtol
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"])
+@pytest.mark.parametrize("T", [1e-9, 1.0, 1e6])
+def test_a_function_of_time_comes_out_as_it_went_in(method, T):
+    """The delayed sine begins with a kink, where steps begin anew: what is remembered behind it is no straight line."""
+    text = f"use signal\ns signal_source (u) value = sin(2*pi*time/({T} s))\nd delay (u, y) T = 0.37*{T} s\nsave y\n"
+    for rtol in (1e-4, 1e-6, 1e-8):
+        found = netsim.load(text).transient(stop=5.3 * T, rtol=rtol, method=method)
+        t = found.time.values / T
+        assert found["y"].values == pytest.approx(np.where(t < 0.37, 0.0, np.sin(2 * np.pi * (t - 0.37))), abs=20 * rtol)

@@ -147,6 +147,12 @@ def look(method, problem, factor, trial, control, plan, t, h, theta):
 
 
 @inner
+def look_closely(method, problem, factor, trial, control, plan, t, h, theta):
+    """The same, recovered wherever points can be."""
+    _look(method, problem, factor, trial, control, plan, t, h, theta, plan.sizes.shape[0] > 0)
+
+
+@inner
 def _look(method, problem, factor, trial, control, plan, t, h, theta, recovering):
     """The same, recovered if `recovering`, but for an end that is one of the constraints already."""
     recovers = recovering and (theta < 1.0 or not control.places[PROJECTING])

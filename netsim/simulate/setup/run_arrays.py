@@ -151,7 +151,7 @@ def first_control(
     delays watch; what `looked` (see `defect_limits`) says of the defect; whether samples are other points than the
     method's own (see `netsim.simulate.setup.weights.recovers_samples`)."""
     stop, fixed, buffer = options.stop, options.step, machine.problem.buffer
-    buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.explicit, method.variable
+    buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.straight, method.variable
     grid: Array = np.full(1, np.inf)
     if options.sample:
         grid = first_grid(options)
