@@ -361,3 +361,17 @@ def test_constants_of_periodic_states():
     assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
     assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)
     assert (stability.NEUTRAL, stability.MOVED) == (1e-6, 1e-6)
+
+
+@pytest.mark.parametrize(("apart", "free"), [(1e-9, 1), (1e-10, 2)])
+def test_equations_that_say_the_same_leave_a_direction_free(apart, free, monkeypatch):
+    """Equations x + y = 0 and x + (1 + e) y = 0 of three states have singular values 2 and e/2: above RANK of the largest they hold
+    both x and y, below it what is left of the second is rounding, and x = -y stays free beside z."""
+    assert states.RANK == 1e-10
+    scaled = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + apart, 0.0]])
+    stage = states._Lowest(np.arange(2), np.arange(3), scaled, np.ones(3), np.ones(2), np.arange(3))
+    monkeypatch.setattr(states, "_lowest_stage", lambda *_: stage)
+    three = states.States(np.arange(3), np.ones(3), np.zeros(0, np.int64), None)
+    basis = states._lowest(None, None, None, three)
+    assert basis.shape == (3, free)
+    assert np.abs(scaled @ basis).max() < 2 * apart
