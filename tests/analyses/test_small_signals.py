@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 import netsim
-from netsim.analyses.signals import ac, reduction
+from netsim.analyses.signals import ac, linear, reduction
 from netsim.core.compiled import objects, store
 from netsim.library.files import models_folder
 from netsim.results.files import read, write
@@ -254,6 +254,46 @@ def test_a_mechanism_that_is_driven_has_the_pole_of_its_work():
     """A four-bar turned by a motor has one state that nothing holds, the motor's work; the search for its time scale must end."""
     found = netsim.load(models_folder() / "mechanisms" / "fourbar_spatial.net").poles()
     assert found["real"].values == pytest.approx([0.0], abs=1e-12) and found["participation motor.work"].values == pytest.approx([1.0])
+
+
+def test_zeros_where_the_equations_cancel():
+    """A coupled stage whose held output leaves equations that have no order by their structure: its zeros were left out in silence. Those of the
+    state space are 0 twice (two capacitors in series) and -1/(Re Ce) = -100/s."""
+    text = """
+use electrical
+src  voltage   (in_, ground)  v = 0 V
+cin  capacitor (in_, b)       C = 1 uF
+rb   resistor  (b, ground)    R = 10 kOhm
+g1   current   (c, e)         I = -(40 mS)*(b.v - e.v)
+re   resistor  (e, ground)    R = 100 Ohm
+ce   capacitor (e, ground)    C = 100 uF
+rc   resistor  (c, ground)    R = 1 kOhm
+cl   capacitor (c, out)       C = 10 uF
+rl   resistor  (out, ground)  R = 5 kOhm
+"""
+    model = netsim.load(text)
+    wanted = [-100.0, 0.0, 0.0]
+    by_network = model.linearise(inputs=["src"], save=["out.v"]).zeros()
+    assert np.sort(by_network.real) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    found = model.linearise(inputs=["src"], save=["out.v"])
+    by_states = linear.zeros_of_states(reduction.StateSpace(found.a, found.b, found.c, found.d, None, None, None))
+    assert np.sort(by_states.real) == pytest.approx(wanted, rel=1e-9, abs=1e-7)
+    assert linear.NOTHING == 1e-13
+
+
+@pytest.mark.parametrize("time", [1e-9, 1.0, 1e6])
+def test_zeros_of_states(time):
+    """Chains of integrators have none, a direct part as many as poles, and an output that nothing reaches none."""
+    a = np.diag([-1.0, -2.0, -3.0]) + np.diag([1.0, 1.0], 1)
+    b, c, zero = np.array([[0.0], [0.0], [1.0]]), np.array([[1.0, 0.0, 0.0]]), np.zeros((1, 1))
+
+    def zeros(b, c, d):
+        return linear.zeros_of_states(reduction.StateSpace(a / time, b / time, c, d, None, None, None))
+
+    assert len(zeros(b, c, zero)) == 0
+    assert np.sort(zeros(b, np.array([[7.0, 1.0, 0.0]]), zero).real) == pytest.approx([-8.0 / time], rel=1e-12)
+    assert np.sort(zeros(b, 0 * c, zero + 2).real) == pytest.approx(np.array([-3.0, -2.0, -1.0]) / time, rel=1e-12)
+    assert len(zeros(0 * b, c, zero)) == 0
 
 
 def test_root_locus():

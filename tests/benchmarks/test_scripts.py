@@ -12,7 +12,7 @@ import pytest
 from netsim.text.kept.cache import cache_folder
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-PARTS = {"netlists", "ngspice_decks", "peers", "run"}
+PARTS = {"netlists", "ngspice_decks", "peers", "run", "small_signal_decks"}
 """Scripts without a report of their own: what others use, and all of them in a row."""
 
 CHARGE = """
@@ -41,6 +41,7 @@ SMALL = {
     "recursion": {"sizes": (4, 16, 32), "budget": 1e-4, "turn": 100},
     "repeat": {"repeats": 1, "count": 2, "stops": (6e-3,)},
     "shapes": {"choices": (("guided", 1),)},
+    "small_signals": {"names": ("ladder", "mesfet")},
     "spice": {"names": ("rc_ladder_10",), "ours": {"radau": (1e-2, 1e-3)}, "theirs": {"": (1e-2, 1e-3)}, "repeats": 1},
     "startup": {"repeats": 1, "first": ("two_masses",), "lines": 20, "cache": str(cache_folder("machine_code").parent)},
     "superelements": {"sizes": (2, 64, 96), "budget": 1e-4},

@@ -56,7 +56,7 @@ def test_noise(name, tmp_path):
 def test_poles_and_zeros(tmp_path):
     """A series RLC with the output over R and C: the zero -1/(R C); and a note where no source feeds the input."""
     circuit = "v1 1 0 0\nl1 1 2 2m\nr1 2 3 10\nc1 3 0 3u"
-    found = loaded(tmp_path, circuit, ".pz 1 0 2 0 vol pz\n.save v(2)").run()
+    found = loaded(tmp_path, circuit, ".pz 1 0 2 0 vol pz\n.save v(1)").run()
     s = found["real"].values + 1j * found["imaginary"].values
     exact = np.roots([2e-3 * 3e-6, 10 * 3e-6, 1])
     assert s[0] == pytest.approx(exact[exact.imag > 0][0], rel=1e-10)

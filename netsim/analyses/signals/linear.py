@@ -20,7 +20,7 @@ from netsim.analyses.signals.inputs import Inputs, inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, Where, checked, where
 from netsim.analyses.signals.points import linearised_at
-from netsim.analyses.signals.reduction import poles_of, reduced, state_space
+from netsim.analyses.signals.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.analyses.signals.response import response
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
@@ -33,6 +33,8 @@ Array = np.ndarray
 OWN = 1e-3
 """How much rather positions, speeds and what the user names are states than other quantities."""
 SMALL = 1e-9
+NOTHING = 1e-13
+"""Direct parts below this share of an input are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +185,9 @@ def entry_name(lin: Linearised, names: Sequence[str], j: int, level: int) -> str
 
 
 def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array:
-    """Finite s at which the output is zero for a nonzero input: poles of [P W; C D]."""
+    """Finite s at which the output is zero for a nonzero input: poles of [P W; C D].
+
+    Where that network has no order by its structure alone, they are found from the state space."""
     size, count = lin.size, max(len(p) for p in (lin.equations, lin.outputs, inputs.equations, inputs.outputs))
 
     def part(powers: Any, k: int, rows: Any, columns: Any) -> Array:
@@ -199,7 +203,34 @@ def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array
         for k in range(count)
     ]  # fmt: skip
     found = poles_of(parts)
-    return np.zeros(0, complex) if found is None else found.rates
+    if found is not None:
+        return found.rates
+    of_states = reduced([p[:size, :size] for p in parts], [p[:size, size:] for p in parts])
+    if of_states is None:
+        return np.zeros(0, complex)
+    read, feeds = [p[size:, :size] for p in parts], [p[size:, size:] for p in parts]
+    s = zeros_of_states(state_space(of_states, read, feeds, np.ones(len(of_states.of))))
+    return slow_ones_anew(parts, s, np.zeros((size + 1, len(s))))[0] if count <= 3 else s
+
+
+def zeros_of_states(ss: StateSpace) -> Array:
+    """Finite zeros of y = c x + d w, x' = a x + b w with one input and one output.
+
+    While d vanishes, y = 0 takes one combination of the states away: its rate is the output of those that remain
+    (A. Emami-Naeini, P. Van Dooren, Automatica 18, 1982). With d they are the eigenvalues of a - b c/d."""
+    from scipy.linalg import matrix_balance, qr
+
+    a, (size, _) = matrix_balance(ss.a, permute=False, separate=True) if len(ss.a) else (ss.a, (np.ones(0), None))
+    b, c, strength = ss.b[:, 0] / size, ss.c[0] * size, float(np.linalg.norm(ss.b[:, 0] / size)) or 1.0
+    b, d = b / strength, float(ss.d[0, 0]) / strength
+    least = NOTHING * np.linalg.norm(c) / (np.linalg.norm(a) or 1.0)
+    while len(a) and abs(d) <= least:
+        if not c.any():
+            return np.zeros(0, complex)
+        turn = np.roll(qr(c[:, None])[0], -1, axis=1)  # the last state is the one that y reads
+        a, b = turn.T @ a @ turn, turn.T @ b
+        a, b, c, d, least = a[:-1, :-1], b[:-1], a[-1, :-1], float(b[-1]), NOTHING
+    return np.linalg.eigvals(a - np.outer(b, c) / d).astype(complex) if len(a) else np.zeros(0, complex)
 
 
 def run(task: Task, where_: Where) -> Samples:

@@ -1,12 +1,12 @@
 """`run poles()`: every s of motions e^(s t) about a point, slowest first, one of each conjugate pair; with an `input`
-also the zeros from there to the first saved signal; `over = r1.R, values = [...]`: a root locus.
+also the zeros from there to the `output`, or to the first saved signal; `over = r1.R, values = [...]`: a root locus.
 
 Small networks give all poles, those of any index too, by the reduction to states; large ones the slowest `modes` by
 Arnoldi's method around a shift, on the sparse matrices.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,12 @@ from netsim.network.values import Values, parameter_names
 from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
+from netsim.text.expressions.from_python import expression_given
+from netsim.text.syntax import Expr
 from netsim.text.units import parse_unit
 
 Array = np.ndarray
-OPTIONS: dict[str, Kind] = {**WHERE, "modes": NUMBER, "over": NAMES, "values": EXPRESSION}
+OPTIONS: dict[str, Kind] = {**WHERE, "modes": NUMBER, "over": NAMES, "values": EXPRESSION, "output": EXPRESSION}
 DENSE = 700
 """Unknowns and differentiated quantities up to which all poles are found."""
 PAIRED = 1e-9
@@ -47,12 +49,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class PolesOptions:
-    """where: the point and the input of zeros; modes: how many of a large network; over, values: a parameter's."""
+    """where: the point and the input of zeros; modes: how many of a large network; over, values: a parameter's;
+    output: that of zeros."""
 
     where: Where
     modes: int
     over: str
     values: tuple[float, ...]
+    output: Expr | None = None
 
 
 def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
@@ -73,7 +77,8 @@ def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
             raise InputError(Problem("E429", f"no parameter is called '{over}'", line.spans.get("over"), hint=hint))
         unit = parse_unit(parameter(Values(line.network), over)[0].unit).dimension
         found = tuple(numbers(values, line, unit))
-    return PolesOptions(place, int(modes), over, found)
+    output = None if (given := options.get("output")) is None else expression_given("output", given)
+    return PolesOptions(place, int(modes), over, found, output)
 
 
 def run(task: Task, options: PolesOptions) -> Samples:
@@ -83,13 +88,16 @@ def run(task: Task, options: PolesOptions) -> Samples:
     parts = list[Mapping[str, Array]]()
     for value in options.values or (None,):
         here = task if value is None else task.under({options.over: value})
+        here = here if options.output is None else replace(here, saves=[options.output], plots=[])
         refuse_delays(here.machine.system, "poles()", INFINITE)
         ((lin, selection, point),) = linearised_at(here, options.where.at)
         s, shares = poles_at(lin, point, options.modes)
         zeros = np.zeros(0, complex)
         if options.where.inputs:
             if not lin.signals:
-                raise InputError(Problem("E422", "zeros are those of a saved signal", hint="save out.v"))
+                raise InputError(
+                    Problem("E422", "zeros are those of an output, or of a saved signal", hint="output = out.v")
+                )
             zeros = zeros_of(lin, inputs_of(lin, here, selection, options.where.inputs), 0, 0)
             zeros = zeros[np.argsort(np.abs(zeros), kind="stable")]
             zeros = zeros[zeros.imag >= 0.0]

@@ -212,12 +212,12 @@ def poles_of(parts: Sequence[Array]) -> Poles | None:
     shapes[found.d > 0] = z[first[found.d > 0]]
     rates, shapes = s / found.time, found.columns[:, None] * shapes
     if len(parts) <= 3:
-        rates, shapes = _slow_ones_anew(parts, rates, shapes)
+        rates, shapes = slow_ones_anew(parts, rates, shapes)
     kept = [_to_axis(parts, s, shapes[:, k]) for k, s in enumerate(rates)]
     return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
 
 
-def _slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
+def slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
     """The poles with those that are far slower than the fastest one found again, around a shift of their own size:
     among all of them their error is rounding of the fastest."""
     rates, shapes, group = rates.astype(complex), shapes.astype(complex), np.arange(len(rates))

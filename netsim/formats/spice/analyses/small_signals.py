@@ -2,14 +2,14 @@
 
 .ac dec 10 1 1meg          ->  run ac(from = 1 Hz, to = 1 MHz, per_decade = 10, inputs = [v1.v], amplitudes = [1], ...)
 .noise v(out) v1 dec 10 1 1meg  ->  run noise(output = out.v, input = v1.v, from = 1 Hz, to = 1 MHz, per_decade = 10)
-.pz 1 0 3 0 vol pz         ->  run poles(input = v1.v), where a source feeds the nodes 1 and 0
+.pz 1 0 3 0 vol pz         ->  run poles(input = v1.v, output = n3.v), where a source feeds the nodes 1 and 0
 """
 
 import re
 from collections.abc import Iterator
 
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.circuit import KELVIN
+from netsim.formats.spice.circuit import GROUNDS, KELVIN
 from netsim.formats.spice.elements.sources import plus, port_of
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit
@@ -121,7 +121,10 @@ def _poles(card: Card, scope: Scope) -> Iterator[Statement]:
         hint = f"put a source ({letter}) of 0 between the nodes {nodes[0]} and {nodes[1]}"
         scope.circuit.report.note("'.pz' is ignored: no source feeds its input", card.span(), hint=hint)
         return
-    yield _run("poles", card, [("input", _input(feeding[0], scope))])
+    pair = ",".join(node for node in nodes[2:4] if node not in GROUNDS)
+    start = card.plain[2].start
+    output = [("output", expression(card, f"v({pair})", start, scope))] if pair else []
+    yield _run("poles", card, [("input", _input(feeding[0], scope)), *output])
 
 
 def _run(name: str, card: Card, options: list[tuple[str, Expr]]) -> Run:

@@ -58,6 +58,7 @@ _DETAILED = _named("""
     tcv:tcv:V/K tbv1:tcv:V/K
 """)
 _VDMOS = _named("""
+    kf:Kf: af:Af:
     vto:Vto:V vth0:Vto:V kp:Kp:A/V2 lambda:lambda:V^-1 theta:theta:V^-1 ksubthres:ksub:V subshift:shift:V
     mtriode:mtriode: rd:Rd:Ohm rs:Rs:Ohm rg:Rg:Ohm rds:Rds:Ohm rq:Rq:Ohm vq:Vq:V cgdmin:Cgdmin:F cgdmax:Cgdmax:F
     a:a:V^-1 cgs:Cgs:F is:Is:A n:N: rb:Rb:Ohm cjo:Cj:F vj:Vj:V m:M: fc:fc: tt:tt:s bv:BV:V ibv:Ibv:A nbv:Nbv: eg:Eg:V
@@ -66,7 +67,7 @@ _VDMOS = _named("""
 _MESFET = _named("""
     vto:Vto:V vt0:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F
     cgd:Cgd:F
-    pb:Pb:V is:Is:A fc:fc:
+    pb:Pb:V is:Is:A fc:fc: kf:Kf: af:Af:
 """)
 _BIPOLAR = _named("""
     is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V
