@@ -223,7 +223,7 @@ def zeros_of_states(ss: StateSpace) -> Array:
     a, (size, _) = matrix_balance(ss.a, permute=False, separate=True) if len(ss.a) else (ss.a, (np.ones(0), None))
     b, c, strength = ss.b[:, 0] / size, ss.c[0] * size, float(np.linalg.norm(ss.b[:, 0] / size)) or 1.0
     b, d = b / strength, float(ss.d[0, 0]) / strength
-    least = NOTHING * np.linalg.norm(c) / (np.linalg.norm(a) or 1.0)
+    least = NOTHING * float(np.linalg.norm(c)) / (float(np.linalg.norm(a)) or 1.0)
     while len(a) and abs(d) <= least:
         if not c.any():
             return np.zeros(0, complex)
