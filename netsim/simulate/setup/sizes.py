@@ -8,8 +8,9 @@ linearised, with a = 0 and q' = 0 held against what prescribed inputs and the st
 
 gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near
 T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A
-prescribed input counts with its largest mean over a time h. An answer too large does no harm: no quantity is measured
-by more than its nominal size for the sake of others (netsim.core.scales). A kind that still stands at zero then may
+prescribed input counts with its largest mean over a time h. Delayed values stand still, so that no step is longer than
+the shortest delay. An answer too large does no harm above the nominal size: no quantity is measured by more than that
+for the sake of others (netsim.core.scales). A kind that still stands at zero then may
 follow from a product of what moves: such kinds are asked for again at the end of those steps.
 
 On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random,
@@ -42,7 +43,7 @@ TIMES = 20.0
 AHEAD = 30.0
 """Steps grow: what rounding leaves is asked for at this multiple of the present one too."""
 LADDER = 10.0 ** -np.arange(10)
-"""Steps whose answers are asked for before a run, as shares of it."""
+"""Steps whose answers are asked for before a run, as shares of it or of the shortest delay."""
 INSTANTS = 20
 """About so many instants are looked at for the sake of functions of time in the text of components."""
 DRAWS = 20
@@ -65,7 +66,8 @@ def set_answers(
     sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
     acting = [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
     stands, answers = _stands(machine, trial, 0.0), []
-    for h in LADDER * stop:
+    # a delayed value stands still in a linearised step, which is so for no longer than its delay
+    for h in LADDER * min(stop, machine.problem.buffer.length.min(initial=np.inf)):
         g = stands.copy()
         g[layout.prescribed_inputs : layout.prescribed_inputs + layout.nd] = prescribed_inputs[0] + [
             largest_mean(times, each, h) for each in sums.T
