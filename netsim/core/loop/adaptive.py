@@ -70,7 +70,7 @@ from netsim.core.loop.control import (
     WORST,
 )
 from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
-from netsim.core.loop.defect import defect
+from netsim.core.loop.defect import defect, mend_start
 from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
 from netsim.core.loop.sampler import record, take
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
@@ -155,12 +155,12 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             project_end(problem, plan, trial)
         missed = defect(method, problem, factor, trial, control, t, h)
         idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > 0.5 * numbers[REFUSED_BY]
-        numbers[REFUSED_BY] = missed
-        missed = 0.0 if idle else missed
+        numbers[REFUSED_BY], missed = missed, 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             count_refused(problem, trial, target)
             places[FAILURES] += 1
+            mend_start(method, problem, factor, trial, control, t, h)
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
             continue
         _noted(trial, numbers, max(error, missed))

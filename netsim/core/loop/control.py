@@ -59,8 +59,9 @@ class Control(NamedTuple):
     end with infinity.
 
     limits: how many tolerances the defect may move a position or a value by (netsim.core.loop.defect); none where it is
-    not looked at. resting: 0 for equations that determine motion and multipliers, 1 for all others. light (2, n): the
-    same for balances of nodes without mass and for their velocities."""
+    not looked at. resting: 0 for equations that determine motion and multipliers, 1 for all others. light (3, n): the
+    same for balances of nodes without mass and for their velocities, and 1 for values that follow others at once and
+    are looked at."""
 
     numbers: Array
     places: Array

@@ -22,6 +22,7 @@ from netsim.core.contract import (
     FAINTEST,
     JUDGED,
     REJECTED_ALWAYS,
+    RESTARTED,
     RTOL,
     STAYS,
     dense_output,
@@ -29,7 +30,7 @@ from netsim.core.contract import (
     set_time,
     solve,
 )
-from netsim.core.loop.control import AT_ONCE, LIGHT, SPACING, WITHIN
+from netsim.core.loop.control import AT_ONCE, EDGE, LIGHT, SPACING, WITHIN
 from netsim.core.newton import CONVERGED, PIVOT_QUALITY
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NNZ, NQ, Y
 from netsim.core.states import motion_between, place
@@ -138,6 +139,24 @@ def correction(method, problem, factor, trial, control, first, t, h, theta, judg
     if control.places[LIGHT]:
         settle_light(problem, factor, trial, control, theta, h)
     return _missed(problem, factor, trial, control, first, h)
+
+
+@inner
+def mend_start(method, problem, factor, trial, control, t, h):
+    """Give values that follow others at once what they have just behind a time event or a start, where they are off.
+
+    They jump there where rates do (the current of a capacitor whose voltage begins to rise), and where no consistent
+    point was found behind the jump the step begins with what was before it. No shorter step has a smaller defect then.
+    What is merely coarse begins right, and nothing changes."""
+    if not trial.counters[RESTARTED] or not control.places[AT_ONCE]:
+        return
+    nk, e, start = problem.sizes[NK], trial.work[0], trial.start
+    missed = correction(method, problem, factor, trial, control, nk, t, h, EDGE * max(abs(t), h) / h, 1)
+    if not 1.0 < missed < REJECTED_ALWAYS:
+        return
+    for i in range(nk, e.shape[0]):
+        if control.light[2, i] > 0.0 and abs(e[i]) > control.limits[i] * trial.scale[nk + i]:
+            start[2 * nk + i] -= e[i]
 
 
 @inner

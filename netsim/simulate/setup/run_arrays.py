@@ -199,7 +199,7 @@ def _first_places(
     found[AT_ONCE] = np.any(np.isfinite(limits[structure.dynamic.d[: len(limits)] == 0]))
     found[WITHIN_STEPS] = np.any(np.isfinite(limits[nk:]))
     found[SOLVING] = found[AT_ONCE] and not found[RECOVERING]
-    found[LIGHT] = light.any() and follows
+    found[LIGHT] = light[:2].any() and follows
     return found
 
 
@@ -215,19 +215,19 @@ def defect_limits(
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has
     no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
     them, but for what follows a prescribed input stiffly. Then 0 for equations that determine motion and multipliers, 1
-    for all others (n)."""
+    for all others (n), and what `Control.light` is."""
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
     balances = np.isin(match, massless(structure, nk)) & (structure.dynamic.d[match] - structure.dynamic.c[:n] == 1)
-    light = np.array([balances, np.isin(np.arange(n), match[balances])], float)
+    moving = structure.dynamic.d[:n] > 0
+    at_once = ~moving & np.isin(np.arange(n), watched)
+    light = np.array([balances, np.isin(np.arange(n), match[balances]), at_once], float)
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
     if options.step or method.explicit:
         return np.zeros(0), resting, light
     share = options.rtol / method.tolerance(
         options.rtol
     )  # what is off between the ends does not add up: it counts against what was asked for
-    moving = structure.dynamic.d[: system.n] > 0
-    at_once = ~moving & np.isin(np.arange(system.n), watched)
     limits = (
         np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf))
         if curved(machine)
