@@ -533,3 +533,31 @@ def test_forces_of_an_elastic_motion_of_any_mass_and_duration(m, T):
     step = np.polynomial.Polynomial([0] * 5 + [126, -420, 540, -315, 70])
     at = data.time / T
     assert off(data.series("f.F"), m / T**2 * (3 * step.deriv(2)(at) + step.deriv(4)(at) / 200)) < 1e-11
+
+
+@pytest.mark.parametrize("S", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize(("T", "M"), [(1.0, 1.0), (1e-6, 1e-12), (1e6, 1e9)])
+def test_torques_of_an_arm_of_every_size(S, T, M):
+    """Two bars in gravity by Lagrange's equations, at lengths S, times T and masses M; an actuator counts however little it moves."""
+    text = f"""use planar
+world gravity = [0, {-9.81 * S / T**2}, 0] m/s2
+l1 planar_bar (a) m = {0.5 * M} kg, at1 = [0, 0] m, at2 = [{0.4 * S}, 0] m
+l2 planar_bar (b) m = {0.3 * M} kg, at1 = [{0.4 * S}, 0] m, at2 = [{0.7 * S}, 0] m
+A planar_revolute (ground, a) at = [0, 0] m
+B planar_revolute (a, b) at = [{0.4 * S}, 0] m
+mA planar_hinge_torque (ground, a) T = 0 N.m
+mB planar_hinge_torque (a, b) T = 0 N.m
+save A.q, B.q, mA.T, mB.T
+"""
+    track = {f"{joint}.q": f"{size} rad*(1 - cos(2*pi*time/({T} s)))" for joint, size in (("A", 0.5), ("B", 0.8))}
+    found = netsim.load(text).inverse(track=track, actuators=["mA.T", "mB.T"], stop=1.7 * T)
+    w, x = 2 * np.pi, found.time.values / T
+    q, v, a = ([size * each for size in (0.5, 0.8)] for each in (1 - np.cos(w * x), w / T * np.sin(w * x), (w / T) ** 2 * np.cos(w * x)))
+    m1, m2, l1, l2, g = 0.5 * M, 0.3 * M, 0.4 * S, 0.3 * S, 9.81 * S / T**2
+    inner, coupled = m2 * l2**2 / 3, m2 * l1 * l2 / 2
+    cross, weight = inner + coupled * np.cos(q[1]), m2 * g * l2 / 2 * np.cos(q[0] + q[1])
+    first = (m1 * l1**2 / 3 + inner + m2 * l1**2 + 2 * coupled * np.cos(q[1])) * a[0] + cross * a[1]
+    first += (m1 / 2 + m2) * g * l1 * np.cos(q[0]) + weight - coupled * np.sin(q[1]) * (2 * v[0] + v[1]) * v[1]
+    second = cross * a[0] + inner * a[1] + coupled * np.sin(q[1]) * v[0] ** 2 + weight
+    assert found["mA.T"].values == pytest.approx(first, abs=1e-9 * np.abs(first).max())
+    assert found["mB.T"].values == pytest.approx(second, abs=1e-9 * np.abs(second).max())

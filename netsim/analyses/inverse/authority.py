@@ -5,14 +5,15 @@ chosen independently, its pivots which actuators are needed. How often a motion 
 inputs is the structure's to say.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from netsim.analyses.inverse.tracking import Actuator, Motion
 from netsim.core.compiled.call import run_table
-from netsim.core.linear.factors import SingularMatrix, analyse, solve
+from netsim.core.linear.columns import Columns
+from netsim.core.linear.factors import Factor, SingularMatrix, analyse, solve, solve_transpose
 from netsim.core.linear.symbolic import pivots
 from netsim.core.newton import set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
@@ -80,27 +81,39 @@ def _elsewhere(machine: Machine, g: Array) -> Array:
 
 def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequence[str], s: float) -> Array:
     """G(s): derivatives of the unknowns `signals` by the right sides of the own rows of the unknowns `inputs`,
-    linearised at g with d/dt = s."""
+    linearised at g with d/dt = s.
+
+    What rounding may have left is 0: with J x = b and J' w = e_i, x_i is known to a share of |w| |J| |x|, whatever
+    units equations and unknowns have (R. Skeel, Scaling for numerical stability in Gaussian elimination, 1979)."""
     system, names = machine.system, machine.system.names
     h, out = g.copy(), np.zeros(system.out_size)
     set_coefficients(h, 1.0 / s, 1.0, s, s)
     run_table(machine.problem.jacobian, h, out)
     layout, pattern = system.layout, system.pattern
+    entries = out[layout.entries : layout.entries + pattern.nnz]
     try:
-        factor = analyse(system.n, pattern.indptr, pattern.indices, out[layout.entries : layout.entries + pattern.nnz])
+        factor = analyse(system.n, pattern.indptr, pattern.indices, entries)
     except SingularMatrix:
         raise InputError(
             Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")
         ) from None
+    magnitudes = Columns((system.n, system.n), pattern.indptr, pattern.indices, np.abs(entries))
     wanted = [names.index(n) for n in signals]
+    weights = np.abs([_solved(solve_transpose, factor, i, system.n) for i in wanted])
     columns = []
     for name in inputs:
-        right, x = np.zeros(system.n), np.zeros(system.n)
-        right[names.index(name)] = 1.0
-        solve(factor, right, x)
-        visible = np.abs(x) / system.nominals > ROUNDING * np.max(np.abs(x) / system.nominals)
-        columns.append(np.where(visible, x, 0.0)[wanted])
+        x = _solved(solve, factor, names.index(name), system.n)
+        known = ROUNDING * (weights @ (magnitudes @ np.abs(x)))
+        columns.append(np.where(np.abs(x[wanted]) > known, x[wanted], 0.0))
     return np.array(columns).T
+
+
+def _solved(solving: Callable[..., None], factor: Factor, i: int, n: int) -> Array:
+    """The solution for the right side e_i."""
+    right, x = np.zeros(n), np.zeros(n)
+    right[i] = 1.0
+    solving(factor, right, x)
+    return x
 
 
 def _pivots(g: Array) -> tuple[Array, list[int]]:
