@@ -5,19 +5,24 @@ nonlinear: the column `factor` counts the iterations in which the matrix was eva
 loads and factorises in every iteration; its figure is the CPU time of the analysis over its iterations. Both save two
 nodes at every step. netsim's time is that of the time loop alone (steps, samples, energy account): compilation, start
 and the search for pivots are not in it.
+
+The last table is of `.ac` on the plain ladder: CPU time of a frequency, of all but the first of the frequencies.
 """
 
 import math
+import shutil
+import tempfile
 import time as clock
 from dataclasses import dataclass
 
 from netlists import ladder, spice_ladder
-from peers import ngspice_run
+from peers import cpu_of_runs, ngspice_run
 
 SIZES = {10: 10_000, 100: 10_000, 1_000: 2_000, 10_000: 400}
 """Sections -> time steps."""
 STOP = 300e-6
 REPEATS = 3
+FREQUENCIES = 1_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,49 @@ def ngspice_cost(n: int, steps: int, diodes: bool) -> Cost | None:
     return run and Cost(run.seconds / run.iterations * 1e6, run.iterations / run.points)
 
 
+def frequencies_cost(n: int, count: int, repeats: int = REPEATS) -> Cost:
+    """Microseconds of CPU of a frequency by netsim: of the whole analysis less the analysis of two frequencies."""
+    import numpy as np
+
+    import netsim
+
+    model, spent = netsim.load(ladder(n)), dict[int, float]()
+    for points in (2, 2 + count):
+        grid, times = np.geomspace(1e2, 1e8, points), list[float]()
+        for _ in range(repeats):
+            began = clock.process_time()
+            model.ac(save=[f"n{n}.v"], input="src", frequencies=grid)
+            times.append(clock.process_time() - began)
+        spent[points] = min(times)
+    return Cost((spent[2 + count] - spent[2]) / count * 1e6, 1.0)
+
+
+def ngspice_frequencies_cost(n: int, count: int) -> Cost | None:
+    """The same by ngspice; None where there is no ngspice."""
+    if shutil.which("ngspice") is None:
+        return None
+    lines = [line for line in spice_ladder(n).splitlines() if not line.startswith((".tran", ".end", "Vsrc", ".save"))]
+    spent = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for points in (2, 2 + count):
+            text = "\n".join([*lines, "Vsrc n0 0 0 ac 1", f".ac lin {points} 100 100meg", f".save v(n{n})", ""])
+            spent[points] = min(cpu_of_runs(text, folder, 1)[0] for _ in range(3))
+    return Cost((spent[2 + count] - spent[2]) / count * 1e6, 1.0)
+
+
+def compare_frequencies(sizes: dict[int, int], count: int, repeats: int) -> None:
+    """The table of `.ac`."""
+    print(f"  {'sections':>9} {'us/frequency':>13} {'ngspice us':>11} {'ratio':>6}")
+    ours = {}
+    for n in sizes:
+        own, other = frequencies_cost(n, count, repeats), ngspice_frequencies_cost(n, count)
+        ours[n] = own
+        told = f" {other.microseconds:11.2f} {own.microseconds / other.microseconds:6.2f}" if other else ""
+        print(f"  {n:9,} {own.microseconds:13.2f}{told}", flush=True)
+    last = dict(list(ours.items())[-2:])
+    print(f"  growth with n ({' to '.join(f'{n:,}' for n in last)}): netsim n^{growth_exponent(last):.2f}")
+
+
 def growth_exponent(costs: dict[int, Cost]) -> float:
     """The slope of log(time) over log(n) by least squares."""
     points = [(math.log(n), math.log(cost.microseconds)) for n, cost in costs.items()]
@@ -89,8 +137,8 @@ def compare(diodes: bool, sizes: dict[int, int], repeats: int) -> None:
     )
 
 
-def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS) -> None:
-    """Both tables."""
+def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS, frequencies: int = FREQUENCIES) -> None:
+    """The three tables."""
     print("Newton iterations, CPU time in the time loop (implicit Euler; ngspice: trapezoidal, its default)")
     for diodes, title in (
         (False, "plain RC ladder (linear)"),
@@ -98,6 +146,8 @@ def report(sizes: dict[int, int] = SIZES, repeats: int = REPEATS) -> None:
     ):
         print(f" {title}")
         compare(diodes, sizes, repeats)
+    print(f" responses of the plain ladder at {frequencies} frequencies")
+    compare_frequencies(sizes, frequencies, repeats)
 
 
 if __name__ == "__main__":

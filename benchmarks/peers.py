@@ -221,12 +221,12 @@ def ngspice_run(circuit: str, reltol: float | None = None) -> Spice | None:
     )
     text += f".options acct noinit{'' if reltol is None else f' reltol={reltol}'}\n"
     with tempfile.TemporaryDirectory() as folder:
-        before = min(_ngspice(text, folder, 0)[0] for _ in range(3))
+        before = min(cpu_of_runs(text, folder, 0)[0] for _ in range(3))
         count, spent, said = 1, 0.0, ""
         while spent < 0.2 and count < 1000:
-            spent, said = _ngspice(text, folder, count)
+            spent, said = cpu_of_runs(text, folder, count)
             spent, runs, count = spent - before, count, 4 * count
-        seconds = min(spent, *(_ngspice(text, folder, runs)[0] - before for _ in range(2))) / runs
+        seconds = min(spent, *(cpu_of_runs(text, folder, runs)[0] - before for _ in range(2))) / runs
         head, _, body = Path(folder, "circuit.raw").read_bytes().partition(b"Binary:\n")
     names = re.findall(r"^\t\d+\t(\S+)", head.decode(), re.MULTILINE)
     values = np.frombuffer(body, float).reshape(-1, len(names))
@@ -239,7 +239,7 @@ def ngspice_run(circuit: str, reltol: float | None = None) -> Spice | None:
 ACCOUNT = ("Transient iterations", "Accepted timepoints")
 
 
-def _ngspice(text: str, folder: str, runs: int) -> tuple[float, str]:
+def cpu_of_runs(text: str, folder: str, runs: int) -> tuple[float, str]:
     """CPU seconds of a process that runs the analysis so often, and what it said."""
     file = Path(folder, "circuit.cir")
     orders = f"repeat {runs}\nrun\nend\nrusage everything\nwrite {Path(folder, 'circuit.raw')}\n" if runs else ""

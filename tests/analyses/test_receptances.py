@@ -11,7 +11,7 @@ from tripod_oracle import Jet, Tripod
 @pytest.mark.parametrize(("R", "G"), [(0.0, 0.0), (0.3, 2e-5)])
 @pytest.mark.parametrize("length", [10.0, 1e-3])
 def test_coaxial_line(length, R, G):
-    """n T-sections in a row: cosh g = 1 + Z Y/2 for the series impedance Z and the admittance Y of one, Zc^2 = Z/Y (1 + Z Y/4)."""
+    """n T-sections in a row: 2 sinh(g/2) = (Z Y)^(1/2) for the series impedance Z and the admittance Y of one, Zc^2 = Z/Y (1 + Z Y/4)."""
     n = 60
     text = (
         "use electrical\nsrc voltage (s, ground) v = 0 V\nrs resistor (s, a) R = 50 Ohm\nload resistor (b, ground) R = 75 Ohm\n"
@@ -21,7 +21,7 @@ def test_coaxial_line(length, R, G):
     found = netsim.load(text).ac(save=["b.v", "a.v"], inputs=["src"], frequencies=f)
     s = 2j * np.pi * f
     Z, Y = (R + s * 250e-9) * length / n, (G + s * 100e-12) * length / n
-    g, Zc = np.arccosh(1 + Z * Y / 2), np.sqrt(Z / Y * (1 + Z * Y / 4))
+    g, Zc = 2 * np.arcsinh(np.sqrt(Z * Y) / 2), np.sqrt(Z / Y * (1 + Z * Y / 4))
     A, B, C = np.cosh(n * g), Zc * np.sinh(n * g), np.sinh(n * g) / Zc
     b = 1 / (A + B / 75 + 50 * (C + A / 75))
     assert np.abs(found["b.v"].values / b - 1).max() < 1e-10

@@ -31,7 +31,7 @@ SMALL = {
     "digital": {"names": ("adder 4",), "rtols": {"trbdf2": (1e-2,)}, "reltols": (1e-3,), "finest": 1e-2},
     "integrators": {"sections": 20, "repeats": 1, "few": True},
     "interruptions": {"count": 1, "commands": ("list",)},
-    "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1},
+    "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1, "frequencies": 20},
     "many": {"sections": (1,), "cases": 3, "parameters": (2,), "ladders": (3,), "repeats": 1},
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
