@@ -4,6 +4,7 @@ Numbers of NumPy and xarray that have no axis are numbers. What is something els
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from math import inf, isfinite
 from numbers import Real
@@ -11,12 +12,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from netsim.text.errors import InputError, Problem
+from netsim.text.errors import InputError, Problem, Span
 from netsim.text.parse import parse
-from netsim.text.syntax import Binary, Expr, Spanned, Vector
+from netsim.text.syntax import Binary, Expr, Number, Spanned, Unary, Vector
 
 LONGEST = 60
 """Signs of a wrong value that a message shows."""
+BEFORE = "let value = "
 EXACT = 2**53
 """Whole numbers beyond this are floats."""
 
@@ -26,7 +28,7 @@ def parse_expression(text: str, file: str) -> Expr:
     if not isinstance(text, str):
         raise InputError(Problem("E237", f"'{file}' has texts such as '5 ms', and {type(text).__name__} is none"))
     try:
-        (statement,) = parse(f"let value = {text}", file).statements
+        (statement,) = parse(f"{BEFORE}{text}", file).statements
     except (InputError, ValueError):
         hint = "a number with or without a unit, or an expression of the netlist's parameters"
         raise InputError(Problem("E237", f"'{_cut(text)}' is not a value", hint=hint)) from None
@@ -85,7 +87,17 @@ def expression_given(name: str, value: Any) -> Expr:
         raise refused(name, "a number or a text such as '5 ms'", value)
     if not isfinite(number):
         raise refused(name, "a finite number", value)
-    return parse_expression(repr(float(number)), name)
+    return _written(float(number), name)
+
+
+def _written(number: float, file: str) -> Expr:
+    """What `parse_expression` makes of the text of a number, without its time: arrays have thousands of them."""
+    text = repr(number)
+    last = 1 + len(BEFORE) + len(text)
+    span = Span(file, 1, last - len(text), 1, last)
+    if not text.startswith("-"):
+        return Number(number, span=span)
+    return Unary("-", Number(-number, span=replace(span, column=span.column + 1)), span=span)
 
 
 def expressions_given(name: str, value: Any) -> Expr:
