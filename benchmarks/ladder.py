@@ -106,7 +106,9 @@ def compare_frequencies(sizes: dict[int, int], count: int, repeats: int) -> None
 
 
 def growth_exponent(costs: dict[int, Cost]) -> float:
-    """The slope of log(time) over log(n) by least squares."""
+    """The slope of log(time) over log(n) by least squares; of what took no time (on the clock) none."""
+    if min(cost.microseconds for cost in costs.values()) <= 0.0:
+        return math.nan
     points = [(math.log(n), math.log(cost.microseconds)) for n, cost in costs.items()]
     x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
