@@ -93,7 +93,7 @@ def variant_of(run: Running, machine: Machine, structure: Structure, readers: Se
         np.array([start.resting]), np.array([float(run.method.estimate or 1)]),
     )  # fmt: skip
     calls = list(_calls([list(run.machine.calls.values()), run.alive, [r.calls for r in readers], start.calls]))
-    settled = list(filter(_has_constants, calls))
+    settled = [c for c in calls if separated(c.program)[0] is not None and c.settled[1] is not c.parameters]
     prescribed = [run.machine.parameters[id(each)] for each in machine.system.prescribed_inputs]
     lent = [*start.lent, *(each for reader in readers for each in reader.lent)]
     structs = struct_of(beginning), start.start, struct_of(answers)
@@ -118,13 +118,12 @@ def begin_anew(variant: Variant, values: Values, parameters: Mapping[int, Array]
         own[...] = parameters[key]
     for array, key, positions in variant.lent:
         array[...] = machine.parameters[key][:, positions]
-    beside = [call for calls, _ in machine.beside.values() for call in calls]
-    for call in [*variant.settled, *filter(_has_constants, beside)]:
+    for call in variant.settled:
         _settle(call)
     for number, goal, position in variant.start.goals:
         goal[position] = goals[number]
     run.machine = replace(machine, values=values)
-    vars(run.machine).update(struct=machine.struct, beside=machine.beside)
+    vars(run.machine)["struct"] = machine.struct
     if all(np.array_equal(now, text) for now, text in variant.inputs):
         variant.answers.levels[:], variant.beginning.given[:] = variant.known
     elif not _take_inputs(variant, structure):
@@ -151,10 +150,6 @@ def round_sizes(run: Running) -> None:
 def targets(system: System, values: Values) -> list[float]:
     """The targets of written starts, in the order of the netlist."""
     return [row.target for row in start_rows(system, values)]
-
-
-def _has_constants(call: Call) -> bool:
-    return separated(call.program)[0] is not None and call.settled[1] is not call.parameters
 
 
 def _settle(call: Call) -> None:
