@@ -33,6 +33,7 @@ from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup import sizes
 from netsim.simulate.setup.features import ends_of, sampled
+from netsim.simulate.setup.instants import time_events_within
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.run_arrays import consistent_plan
 from netsim.simulate.setup.sizes import LADDER, largest_mean
@@ -215,7 +216,7 @@ def _take_inputs(variant: Variant, structure: Structure) -> bool:
     time_events = time_events_of(machine, stop)
     features = np.zeros(0) if options.step else ends_of(machine, stop, time_events, run.method.work, options.rtol)
     cut = time_events if not options.step or run.method.order > 1 else np.zeros(0)
-    inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
+    inside = time_events_within(cut, stop)
     if len(inside) != len(control.time_events) or len(features) + 1 != len(control.features):
         return False
     times, values = sampled(machine, stop, np.union1d(features, time_events))

@@ -228,3 +228,15 @@ run transient(stop = 1 s)
     exact = brentq(lambda t: t + 3 * t * (t - 0.37) * (t - 1) - 0.6, 0.37, 1.0)
     found = time_events_of(netsim.load(tmp_path / "kink.net").machine, 1.0)
     assert np.abs(found - exact).min() < 1e-11
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "rk45", "generalized_alpha"])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+def test_a_jump_at_the_very_end_is_not_stepped_over(method, scale):
+    """The last sample shows the left side, and no step is refused for the jump (radau: 16, bdf: 50 and W503)."""
+    text = f"use electrical\nv1 voltage (a, ground) v = 5 V*pulse(time, at = 0 s, width = {scale!r} s, period = {2 * scale!r} s)\n"
+    text += f"r1 resistor (a, b) R = 1 Ohm\nc1 capacitor (b, ground) C = {scale!r} F\nstart b.v = 0 V\nsave a.v, b.v\n"
+    (samples,) = netsim.load(f"{text}run transient(stop = {3 * scale!r} s)\n").samples({"method": method, "rtol": 1e-6})
+    lasts = 5.0 + (5.0 * (1 - np.exp(-1)) * np.exp(-1) - 5.0) * np.exp(-1)
+    assert samples.values[-1] == pytest.approx([5.0, lasts], abs=1e-4) and not samples.warnings
+    assert samples.attributes["rejected"] < 12 and samples.attributes["time_events"] == 2

@@ -153,7 +153,7 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
     wanted = Wanted(machine, structure, options, asked, None)
     begun = (None if inputs else _anew(task, wanted)[0]) or begun_run(machine, structure, options, asked)
     at, selection = begun.at, begun.selection
-    going = begin(begun.run, at.absolute, known, at.time_events)
+    going = begin(begun.run, at.absolute, known)
     return Simulator(going, list(selection.entries), selection.expressions)
 
 

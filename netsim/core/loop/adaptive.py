@@ -170,7 +170,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
             return _stop_at_event(method, problem, factor, trial, control, plan, sampler, watch, t, h, cut)
-        both = at_time_event and watch.sizes[RELATIONS] > 0
+        both = at_time_event and watch.sizes[RELATIONS] > 0 and target < numbers[STOP]
         if not record(method, problem, factor, trial, control, plan, sampler, t, h, 1.0, both, whole):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
@@ -192,7 +192,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
         _arrive(control, target, whole)
         pass_refused(trial, target)
-        if at_time_event:
+        if at_time_event and target < numbers[STOP]:
             _pass_time_event(problem, trial, control, plan, sampler, h)
             if watch.sizes[RELATIONS]:
                 return EVENT

@@ -11,6 +11,13 @@ SHARE = 0.25
 """The part of the room for rows that one step may fill."""
 
 
+def time_events_within(time_events: Array, stop: float) -> Array:
+    """Time events within (0, stop], then infinity. One at the end counts: the last step sees what is before a jump."""
+    inside = time_events[(time_events > 0) & (time_events < stop * (1 - END))]
+    at_end = (np.abs(time_events - stop) <= END * stop).any()
+    return np.concatenate([inside, [stop] if at_end else [], [np.inf]])
+
+
 def requested(options: TransientOptions, first: int = 0, most: int | None = None) -> Array:
     """The instants k sample with k = first + 1, first + 2 ..., then the end; at most so many."""
     stop, sample = options.stop, options.sample

@@ -65,7 +65,7 @@ from netsim.results.selection import Reader
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.features import sampled
-from netsim.simulate.setup.instants import first_grid, is_windowed, longest_between
+from netsim.simulate.setup.instants import first_grid, is_windowed, longest_between, time_events_within
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import set_answers
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
@@ -159,7 +159,7 @@ def first_control(
         grid = np.append(np.arange(1, FILL) * (stop / FILL), [stop, np.inf])
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
     cut = time_events if not fixed or method.order > 1 else np.zeros(0)
-    inside = np.append(cut[(cut > 0) & (cut < stop * (1 - 1e-12))], np.inf)
+    inside = time_events_within(cut, stop)
     numbers = _first_numbers(options, method, machine, size)
     places = _first_places(options, method, structure, plan, machine, looked, recovering)
     return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)

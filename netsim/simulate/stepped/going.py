@@ -72,12 +72,11 @@ class Going:
     coefficients: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def begin(run: Running, absolute: Machine, inputs: Inputs, time_events: Array) -> Going:
-    """A run at its start, with room for what it is asked for; a time event at `stop` counts, since it goes on."""
+def begin(run: Running, absolute: Machine, inputs: Inputs) -> Going:
+    """A run at its start, with room for what it is asked for."""
     control, sampler = run.control, run.sampler
-    last = time_events[time_events >= run.options.stop * (1.0 - 1e-12)] if _cuts(run) else ()
     run.control = control._replace(
-        time_events=np.concatenate([[0.0], control.time_events[:-1], last, [np.inf]]),
+        time_events=np.append(0.0, control.time_events),
         features=np.append(0.0, control.features),
         grid=np.full(AHEAD + 1, np.inf),
     )
