@@ -40,7 +40,7 @@ class Spectral:
             entries[k, place[at : at + power.nnz]] = power.data
             at += power.nnz
         late = np.concatenate([np.zeros((3, 0)), *(np.array(d[2:]) for d in delays)], axis=1)
-        return pattern, entries, late, place[at:].astype(np.int64)
+        return pattern, _lowest(entries), late, place[at:].astype(np.int64)
 
     def solve(self, s: Array, sides: Array, transposed: bool = False) -> Array:
         """P(s)^-1 sum_k s^k sides[k] (frequencies, m, n) for sides (k, m, n); raises `SimulationError` (E443) at an s
@@ -48,7 +48,7 @@ class Spectral:
         pattern, entries, late, places = self.pattern
         found = np.zeros((len(s), *sides.shape[1:]), complex)
         pivots, room = np.zeros(len(s)), np.zeros((3, max(pattern.nnz, self.lin.n)), complex)
-        sides = np.ascontiguousarray(sides, complex)
+        sides = np.ascontiguousarray(_lowest(sides), complex)
         begin = 0
         while begin < len(s):  # pivots serve as far as they stay large
             factor = complex_factor(self._factor(abs(s[begin]), s[begin]))
@@ -96,6 +96,12 @@ class Spectral:
             return splu(matrix).solve(side.T, trans="T" if transposed else "N").T
         except RuntimeError:
             raise _pole(s) from None
+
+
+def _lowest(powers: Array) -> Array:
+    """Coefficients of the powers of s up to the highest that there is."""
+    there = np.flatnonzero(powers.any(axis=tuple(range(1, powers.ndim))))
+    return powers[: there[-1] + 1 if len(there) else 1]
 
 
 def _pole(s: complex) -> SimulationError:

@@ -3,7 +3,7 @@ pattern.
 
     P(s) = sum_k s^k P_k + sum_d s^(m_d) e^(-s T_d) v_d        (entry d of value v_d at one place of the pattern)
 
-Each solution is refined once, x + P^-1 (r - P x), so that fixed pivots cost no digits.
+Where pivots are not firm each solution is refined once, x + P^-1 (r - P x), so that fixed pivots cost no digits.
 """
 
 import math
@@ -12,6 +12,9 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled, inner
 from netsim.core.linear.factors import Factor, refactor, solve, solve_transpose
+
+FIRM = 0.1
+"""Pivots above this share of the entries below them cost less than a digit."""
 
 
 def complex_factor(factor: Factor) -> Factor:
@@ -46,12 +49,12 @@ def solve_many(  # noqa: C901  (one compiled loop)
                 total = complex(0.0, 0.0)
                 for k in range(sides.shape[0] - 1, -1, -1):
                     total = total * s[f] + sides[k, m, i]
-                side[i] = total
+                side[i] = rest[i] = total
                 x[i] = 0.0
-            for _ in range(2):
-                for i in range(n):
+            for round_ in range(1 if pivots[f] > FIRM else 2):
+                for i in range(n if round_ else 0):
                     rest[i] = side[i]
-                for j in range(n):
+                for j in range(n if round_ else 0):
                     for p in range(indptr[j], indptr[j + 1]):
                         if transposed:
                             rest[j] -= values[p] * x[indices[p]]
