@@ -61,4 +61,5 @@ $(CORE): $(READY) $(shell find netsim/core netsim/equations netsim/multibody net
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m compileall -q netsim
 	touch $(READY)
