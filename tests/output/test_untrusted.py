@@ -139,7 +139,8 @@ def compiled_texts(monkeypatch):
     texts = []
     original = native.module_text
     monkeypatch.setattr(addresses, "_native", {})
-    monkeypatch.setattr(native.store, "found", lambda name_of: None)
+    monkeypatch.setattr(native, "file_of", lambda program, level, by: f"of-nobody-{program.digest}")  # none is known
+    monkeypatch.setattr(native.store, "keep", lambda file, index, code: None)
     monkeypatch.setattr(native, "module_text", lambda program: texts.append(original(program)) or texts[-1])
     return texts
 
