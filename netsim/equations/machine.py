@@ -83,8 +83,14 @@ class Machine:
 
     @cached_property
     def beside(self) -> dict[Hashable, tuple[list[Call], Array]]:
-        """Calls beside the problem's own and their call tables, by what they compute; made when they are asked for."""
+        """Calls beside the problem's own and their call tables, by what they compute (see `table_of`)."""
         return {}
+
+    def table_of(self, what: Hashable, make: Callable[[], tuple[list[Call], Array]]) -> Array:
+        """The call table of what is asked beside the problem, made once with the calls that it needs."""
+        if what not in self.beside:
+            self.beside[what] = make()
+        return self.beside[what][1]
 
 
 def call_table(calls: list[Call], uniforms: Array) -> Array:

@@ -16,7 +16,7 @@ def test_solutions_by_pivots_that_are_not_firm_are_refined():
         powers = random.normal(size=(2, N, N))  # by columns
         factor = complex_factor(analyse(N, indptr, indices, (powers[0] + 0.1 * powers[1]).ravel()))
         s = 10.0 ** random.uniform(-2, 2, 5) * np.exp(1j * random.uniform(0, np.pi, 5))
-        sides, room = random.normal(size=(1, 1, N)).astype(complex), np.zeros((3, N * N), complex)
+        sides, room = random.normal(size=(1, 1, N)).astype(complex), np.zeros((2, N * N), complex)
         found, pivots = np.zeros((5, 1, N), complex), np.zeros(5)
         given = powers.reshape(2, -1), np.zeros((3, 0)), np.zeros(0, np.int64)
         solve_many(factor, indptr, indices, *given, s, sides, False, found, room, pivots)

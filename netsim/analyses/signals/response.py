@@ -47,7 +47,7 @@ class Spectral:
         that is a pole."""
         pattern, entries, late, places = self.pattern
         found = np.zeros((len(s), *sides.shape[1:]), complex)
-        pivots, room = np.zeros(len(s)), np.zeros((3, max(pattern.nnz, self.lin.n)), complex)
+        pivots, room = np.zeros(len(s)), np.zeros((2, max(pattern.nnz, self.lin.n)), complex)
         sides = np.ascontiguousarray(_lowest(sides), complex)
         begin = 0
         while begin < len(s):  # pivots serve as far as they stay large

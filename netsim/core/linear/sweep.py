@@ -31,9 +31,9 @@ def solve_many(  # noqa: C901  (one compiled loop)
     pivot to the entries below it.
 
     powers (k, nnz) real, delays (3, d): value, length, power of s; places (d,) in the pattern; sides (k, m, n); room
-    (3, max(nnz, n)) complex."""
+    (2, max(nnz, n)) complex."""
     n, nnz = indptr.shape[0] - 1, indices.shape[0]
-    values, side, rest = room[0], room[1], room[2]
+    values, rest = room[0], room[1]
     for f in range(s.shape[0]):
         for p in range(nnz):
             total = complex(0.0, 0.0)
@@ -49,23 +49,27 @@ def solve_many(  # noqa: C901  (one compiled loop)
                 total = complex(0.0, 0.0)
                 for k in range(sides.shape[0] - 1, -1, -1):
                     total = total * s[f] + sides[k, m, i]
-                side[i] = rest[i] = total
-                x[i] = 0.0
-            for round_ in range(1 if pivots[f] > FIRM else 2):
-                for i in range(n if round_ else 0):
-                    rest[i] = side[i]
-                for j in range(n if round_ else 0):
-                    for p in range(indptr[j], indptr[j + 1]):
-                        if transposed:
-                            rest[j] -= values[p] * x[indices[p]]
-                        else:
-                            rest[indices[p]] -= values[p] * x[j]
-                if transposed:
-                    solve_transpose(factor, rest[:n], rest[:n])
-                else:
-                    solve(factor, rest[:n], rest[:n])
-                for i in range(n):
-                    x[i] += rest[i]
+                rest[i] = x[i] = total
+            _solve(factor, x, transposed)
+            if pivots[f] > FIRM:
+                continue
+            for j in range(n):
+                for p in range(indptr[j], indptr[j + 1]):
+                    if transposed:
+                        rest[j] -= values[p] * x[indices[p]]
+                    else:
+                        rest[indices[p]] -= values[p] * x[j]
+            _solve(factor, rest[:n], transposed)
+            for i in range(n):
+                x[i] += rest[i]
+
+
+@inner
+def _solve(factor, x, transposed):
+    if transposed:
+        solve_transpose(factor, x, x)
+    else:
+        solve(factor, x, x)
 
 
 @inner

@@ -5,7 +5,7 @@ Machine code gives the values of searches for a start, too: NumPy takes millisec
 instructions, and a start asks for it a hundred times.
 """
 
-from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from netsim.core.compiled.call import run_table
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.kernel import Kernel, derivative_kernel
 from netsim.equations.kernels.program import restricted
-from netsim.equations.machine import Call, Machine, call_table
+from netsim.equations.machine import Call, Machine, call_table, custom_call
 from netsim.structure.orders import all_equation_numbers
 
 Array = np.ndarray
@@ -35,7 +35,8 @@ def partial_values(machine: Machine, g: Array) -> Array:
         return np.asarray(machine.element.partials.values(g))
     count = sum(batch.kernels.partials.program.n_outputs * batch.n for batch in machine.system.batches)
     found = np.zeros(count)
-    run_table(_table(machine, "partials", lambda: _partials(machine, np.ones(count, bool))), g, found)
+    table = machine.table_of("partials", lambda: _with_table(machine, _partials(machine, np.ones(count, bool))))
+    run_table(table, g, found)
     return found
 
 
@@ -48,25 +49,21 @@ def derivative(machine: Machine, g: Array, order: int, size: int, highest: Array
     numbers = [all_equation_numbers(system, batch) for batch in system.batches]
     among = tuple(i for i, each in enumerate(numbers) if wanted[each].any())
 
-    def calls() -> list[Call]:
-        found = []
-        for batch, each in ((system.batches[i], numbers[i]) for i in among):
-            found.append(_call(machine, batch, derivative_of(batch, order), system.layout.equation(each)))
-        return found
+    def made() -> tuple[list[Call], Array]:
+        used = [(system.batches[i], system.layout.equation(numbers[i])) for i in among]
+        return _with_table(
+            machine, [custom_call(system, b, derivative_of(b, order), machine.parameters, places) for b, places in used]
+        )
 
     out, found = np.zeros(system.out_size), np.zeros(size)
-    run_table(_table(machine, (order, among), calls), g, out)
+    run_table(machine.table_of((order, among), made), g, out)
     every = np.arange(system.n + system.layout.nq)
     found[every] = out[system.layout.equation(every)]
     return found
 
 
-def _table(machine: Machine, what: Hashable, calls: Callable[[], list[Call]]) -> Array:
-    """The call table of what is asked of a machine, made once."""
-    if what not in machine.beside:
-        found = calls()
-        machine.beside[what] = found, call_table(found, machine.system.layout.uniforms)
-    return machine.beside[what][1]
+def _with_table(machine: Machine, calls: list[Call]) -> tuple[list[Call], Array]:
+    return calls, call_table(calls, machine.system.layout.uniforms)
 
 
 def partials_table(machine: Machine, used: Array, alive: list[list[Call]]) -> Array:
@@ -108,19 +105,9 @@ def equations_of(machine: Machine, equations: Array, order: int) -> list[Call]:
     return calls
 
 
-def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array | None = None) -> Call:
-    """Those outputs of a kernel that are `wanted`, or all, to `places` (outputs, instances)."""
-    gather = np.ascontiguousarray(machine.system.gather(batch, kernel).ravel())
-    program = (
-        kernel.program
-        if wanted is None or wanted.all()
-        else restricted(kernel.program, np.flatnonzero(wanted).tolist())
-    )
-    kept = places if wanted is None else places[wanted]
-    return Call(
-        program,
-        batch.n,
-        gather,
-        machine.parameters[id(batch)],
-        np.ascontiguousarray(kept.ravel().astype(np.int32)),
-    )
+def _call(machine: Machine, batch: Batch, kernel: Kernel, places: Array, wanted: Array) -> Call:
+    """Those outputs of a kernel that are `wanted`, to `places` (outputs, instances)."""
+    whole = custom_call(machine.system, batch, kernel, machine.parameters, places[wanted])
+    if wanted.all():
+        return whole
+    return replace(whole, program=restricted(kernel.program, np.flatnonzero(wanted).tolist()))

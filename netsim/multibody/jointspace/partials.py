@@ -67,9 +67,7 @@ class Partials:
 
     def equations(self, order: int) -> Array:
         """The call table of F^(order) of all equations, in places as those of `out`, made once."""
-        if order not in self.machine.beside:
-            self.machine.beside[order] = self._equations(order)
-        return self.machine.beside[order][1]
+        return self.machine.table_of(order, lambda: self._equations(order))
 
     def _equations(self, order: int) -> tuple[list[Call], Array]:
         system = self.machine.system
