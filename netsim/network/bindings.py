@@ -104,6 +104,8 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
                 right=expr.right if _is_literal(expr.right) else _lifted(expr.right, state),
             )
         case Binary():
+            if expr.op == "/" and _is_literal(expr.right):
+                evaluate(replace(expr, left=expr.right), state.values.scope(state.frame))  # told where it divides by 0
             return replace(expr, left=_lifted(expr.left, state), right=_lifted(expr.right, state))
         case Call(function="table"):
             state.tables.append(table_call(expr, state))

@@ -85,7 +85,8 @@ def test_workers_end_with_their_sweep(number, tmp_path):
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     rows = tmp_path / "slow.nc.part" / "1.rows"
-    wait_for(lambda: rows.is_file() or run.poll() is not None)
+    state = rows.with_suffix(".state")  # written behind the rows that it counts
+    wait_for(lambda: state.is_file() or run.poll() is not None)
     crew = forked_by(run.pid)
     assert run.poll() is None and len(crew) == 2
     run.send_signal(number)
