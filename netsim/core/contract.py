@@ -8,6 +8,7 @@ import numpy as np
 from netsim.core.compiled import kinds
 from netsim.core.compiled.function import by_address, inner
 from netsim.core.linear import factors as linear
+from netsim.core.newton import ROUNDED
 from netsim.core.problem import NK, NQ, NY
 
 Array = np.ndarray
@@ -212,6 +213,25 @@ def error_norm(problem, trial, dx, dv, dy, h):
             return REJECTED_ALWAYS
         norm = max(norm, abs(missed) / scale)
     return norm
+
+
+@inner
+def rounded(problem, trial, residual, matrix, y, tolerance, terms):
+    """Whether a residual of a network without motion is no more than what the rounding of its unknowns y, or the
+    `tolerance` of Newton's method in their scales, makes of its terms |matrix| |y|; `terms` is room for them.
+
+    A current through 1 Ohm between nodes of 5 V that is nothing yet has corrections of 1e-15 A without end, or slowly
+    smaller ones where the nodes' own are lost in their 5 V."""
+    for k in range(y.shape[0]):
+        terms[k] = 0.0
+    for j in range(y.shape[0]):
+        unsure = max(ROUNDED * abs(y[j]), tolerance * trial.scale[j])
+        for p in range(problem.indptr[j], problem.indptr[j + 1]):
+            terms[problem.indices[p]] += abs(matrix[p]) * unsure
+    for k in range(y.shape[0]):
+        if not abs(residual[k]) <= terms[k]:
+            return False
+    return True
 
 
 @inner

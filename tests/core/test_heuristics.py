@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from netsim.core import scales
+from netsim.core import contract, scales
 from netsim.core.compiled.function import Compiled
 from netsim.core.contract import CURVED, FRESH, ITERATIONS, RATE, ROUGH, RTOL, SETTLING, UNSOLVED, UNTESTED, WIDE
 from netsim.core.loop import adaptive, control, crossings, defect, delays, event_iteration, instants
@@ -350,6 +350,15 @@ def corrections(plain, norms, rate=1.0, curved=1, fresh=1, stays=False):
 def test_a_stage_is_tried_twelve_times(plain):
     assert corrections(plain, 1e6 * 0.8 ** np.arange(40))[:2] == (NOT_CONVERGED, 12)
     assert corrections(plain, [*(1e6 * 0.8 ** np.arange(11)), 1e-9])[:2] == (CONVERGED, 12)
+
+
+@pytest.mark.parametrize(("left", "held"), [(31.0, True), (33.0, False)])
+def test_equations_hold_to_the_rounding_of_their_terms(plain, left, held):
+    """2 y - 10 of y = 5 may leave 32 roundings of 10; of y = 1e-30 whose error may be 1e-6, a thousandth of that."""
+    problem, matrix = SimpleNamespace(indptr=[0, 1], indices=[0]), np.array([2.0])
+    for y, scale, size in ((5.0, 1e-12, 2.0 * 5.0 * np.finfo(float).eps), (1e-30, 1e-6, 2.0 * 1e-9 / 32.0)):
+        residual, trial = np.array([left * size]), SimpleNamespace(scale=np.array([scale]))
+        assert plain(contract).rounded(problem, trial, residual, matrix, np.array([y]), 1e-3, np.zeros(1)) is held
 
 
 def test_two_corrections_may_grow(plain):

@@ -24,6 +24,25 @@ def test_two_symmetric_lines_are_an_even_and_an_odd_one(tmp_path):
         assert np.abs(found["d.v"].values - sign * c).max() < 1e-9 and np.abs(found["a.v"].values[2:] - 1.0).max() < 1e-9
 
 
+@pytest.mark.parametrize("slow", [1.0, 1e9])
+def test_conductors_in_which_nothing_flows_yet(tmp_path, slow):
+    """A step at one conductor of two with losses, whose far ends charge in 1e-14 s: currents are nothing but rounding of
+    5 V over 1 Ohm until the wave arrives, and Newton's method leaves them. The nodes agree with another method's."""
+    per_metre = f"r=0.2 0 0.2 g=0 0 0 l={9.1e-9 * slow} {3.3e-9 * slow} {9.1e-9 * slow}"
+    model = f".model pm cpl({per_metre} c={3.65e-13 * slow} {-9e-14 * slow} {3.65e-13 * slow} length=24)"
+    circuit = (
+        f"v1 s 0 pulse(0 5 {2e-9 * slow} {2e-10 * slow} {2e-10 * slow} 1e9 2e9)\nv2 u 0 5\nr1 s a 100\nr2 u b 100\nd1 a u dm\n"
+        f"c1 a 0 {2.5e-14 * slow}\nc2 b 0 {2.5e-14 * slow}\nc3 c 0 {7e-15 * slow}\nc4 d 0 {7e-15 * slow}\n"
+        f"p1 a b 0 c d 0 pm\n{model}\n.model dm d"
+    )
+    lines = loaded(tmp_path, circuit, ".op\n.save v(a) v(b) v(c) v(d)")
+    asked = {"stop": 6e-9 * slow, "sample": 1e-10 * slow}
+    found, other = lines.transient(**asked), lines.transient(**asked, method="trbdf2")
+    assert np.ptp(found["c.v"].values) > 1.0
+    for name in ("a.v", "b.v", "c.v", "d.v"):
+        assert np.abs(found[name].values - other[name].values).max() < 1e-4 * 5, name
+
+
 @NGSPICE
 def test_lines_without_losses_over_time(tmp_path):
     """Crosstalk between two mismatched lines: a ramp of 1 ns; ngspice approximates the lines by Pade's method."""

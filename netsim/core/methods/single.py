@@ -21,6 +21,7 @@ from netsim.core.contract import (
     careful,
     error_norm,
     refactor,
+    rounded,
     set_time,
     solve,
     without_infinite,
@@ -149,8 +150,10 @@ def _corrected(problem, factor, trial):
             rate = norm / before if before > 0.0 else 0.0
             growths += rate > 1.0 and norm > SHARE
             rate = 1.0 if growths and before > 1.0 else rate
-        if not norm < REJECTED_ALWAYS or growths > GROWTHS:
+        if not norm < REJECTED_ALWAYS:
             return NOT_CONVERGED
+        if growths > GROWTHS:
+            break
         rate = min(STAYS, max(LEAST, rate))
         if norm * rate / (1.0 - rate) <= SHARE and (iteration or linear):
             spread(problem, trial.g, trial.history, u)
@@ -162,7 +165,19 @@ def _corrected(problem, factor, trial):
             tolerances[RATE] = rate if iteration else 2.0 * rate
             return CONVERGED
         kept, before = rate < SLOW or iteration == 0, norm
-    return NOT_CONVERGED
+    return CONVERGED if norm < 1.0 and _solved(problem, trial) else NOT_CONVERGED
+
+
+@inner
+def _solved(problem, trial):
+    """Whether the equations hold to rounding, or to the tolerance, where corrections do not tell."""
+    entries, nnz = problem.sizes[ENTRIES], problem.sizes[NNZ]
+    spread(problem, trial.g, trial.history, trial.u)
+    evaluate(problem.jacobian, trial, entries + nnz + 1)
+    without_infinite(trial.out[entries : entries + nnz])
+    trial.counters[FRESH], trial.tolerances[RATE] = 0, 1.0
+    matrix = trial.out[entries : entries + nnz]
+    return rounded(problem, trial, trial.out[: trial.u.shape[0]], matrix, trial.u, SHARE, trial.work[4])
 
 
 @inner

@@ -5,7 +5,7 @@ import numpy as np
 
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
-from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, solve
+from netsim.core.contract import CURVED, ITERATIONS, REFUSED, RESTARTED, RTOL, error_norm, rounded, solve
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, STAYED, THETA, C
@@ -180,6 +180,20 @@ def _staying(method, problem, trial, first):
 
 
 @inner
+def _solved(method, problem, trial, h, tolerance):
+    """Whether the equations hold at all stages to rounding, or to the tolerance."""
+    entries, real, out = problem.sizes[ENTRIES], method.eigenvalues[0] / h, trial.out
+    _residuals(method, problem, trial, h)
+    matrix = out[entries : entries + method.powers.shape[1]]
+    for p in range(matrix.shape[0]):
+        matrix[p] = method.powers[0, p] + real * method.powers[1, p]
+    for i in range(3):
+        if not rounded(problem, trial, method.residual[i], matrix, method.z[i], tolerance, trial.work[0]):
+            return False
+    return True
+
+
+@inner
 def newton(method, problem, factor, trial, h, own):
     """Simplified Newton for the stages; (status, iterations).
 
@@ -189,10 +203,10 @@ def newton(method, problem, factor, trial, h, own):
     corrections of every value must shrink: small ones that stay are rounding only with derivatives that are the end's
     `own`.
     """
-    memory = method.memory
-    branches = not own and trial.counters[CURVED] > 0
+    memory, nk = method.memory, problem.sizes[NK]
+    branches, exact = not own and trial.counters[CURVED] > 0, own and nk == 0
     waits, rounded = 0, ROUNDED * EPS / trial.tolerances[RTOL]
-    tolerance, nk = trial.tolerances[1], problem.sizes[NK]
+    tolerance = trial.tolerances[1]
     if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
         rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[RTOL])
         tolerance = max(tolerance, min(rounding, _rounding(method, problem, trial, h)))
@@ -215,13 +229,16 @@ def newton(method, problem, factor, trial, h, own):
             if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA], memory[STAYED] = theta, 1.0 if norm < RESTS else 0.0
                 rests = norm < max(RESTS if small else 0.0, _rounding(method, problem, trial, h))
+                rests = rests or (exact and norm < 1.0 and _solved(method, problem, trial, h, tolerance))
                 return (CONVERGED if rests else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
             if iteration > seen and faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) > tolerance:
                 memory[THETA] = theta
                 missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
-                return (CONVERGED if norm < _rounding(method, problem, trial, h) else NOT_CONVERGED), iteration
+                rests = norm < _rounding(method, problem, trial, h)
+                rests = rests or (exact and norm < 1.0 and _solved(method, problem, trial, h, tolerance))
+                return (CONVERGED if rests else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
         if faint * norm <= tolerance:
             if stays <= max(rounded, _rounding(method, problem, trial, h)):
