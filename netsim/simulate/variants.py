@@ -80,11 +80,13 @@ def serves(machine: Machine, options: TransientOptions) -> bool:
     return plain and alone and written and not tables and begins and not any(time_texts(machine))
 
 
-def variant_of(run: Running, machine: Machine, structure: Structure, readers: Sequence[Reader]) -> Variant | None:
-    """What begins a run anew, from one that has been begun at the values of the machine; None where that takes more
-    than compiled code."""
+def variant_of(
+    run: Running, machine: Machine, structure: Structure, readers: Sequence[Reader], point: Array
+) -> Variant | None:
+    """What begins a run anew, from one that has been begun at the values of the machine, at the start `point`; None
+    where that takes more than compiled code, and the run is as it was."""
     trial, options = run.trial, run.options
-    start = compiled_start(machine, structure, options.start == "rest")
+    start = compiled_start(machine, structure, options.start == "rest", point)
     if start is None or len(trial.value) or run.method.explicit or run.reactions is not None:
         return None
     answers = _answers(run, machine)
@@ -107,7 +109,18 @@ def variant_of(run: Running, machine: Machine, structure: Structure, readers: Se
     if not _take_inputs(found, structure):
         return None
     known[0][:], known[1][:] = answers.levels, given
+    if _begun(found) != BEGUN:  # a start that the careful search alone finds
+        restore(run, found.kept)
+        run.answers, run.reused = None, False
+        return None
     return found
+
+
+def _begun(variant: Variant) -> int:
+    """What `netsim.core.begin.variant.begin` answers with the parameters that the run's calls read."""
+    run, (beginning, start, answers) = variant.run, variant.structs
+    trial, control, sampler, factor = map(run.struct, ("trial", "control", "sampler", "factor"))
+    return int(begin(beginning, start, answers, variant.machine.struct, factor, trial, control, sampler))
 
 
 def begin_anew(variant: Variant, values: Values, parameters: Mapping[int, Array], goals: Sequence[float]) -> bool:
@@ -129,9 +142,7 @@ def begin_anew(variant: Variant, values: Values, parameters: Mapping[int, Array]
         variant.answers.levels[:], variant.beginning.given[:] = variant.known
     elif not _take_inputs(variant, structure):
         return False
-    beginning, start, answers = variant.structs
-    trial, control, sampler, factor = map(run.struct, ("trial", "control", "sampler", "factor"))
-    if begin(beginning, start, answers, machine.struct, factor, trial, control, sampler) != BEGUN:
+    if _begun(variant) != BEGUN:
         return False
     exponent = run.trial.exponent
     if (exponent > 0).any() and len(untested_differences(run.machine, structure, exponent, variant.point)[1]):

@@ -11,6 +11,7 @@ import pytest
 import netsim
 from netsim.analyses.transient import ANALYSIS
 from netsim.core.begin import variant as compiled
+from netsim.initial.consistent import newton
 from netsim.results.files import read
 from netsim.simulate import variants
 
@@ -79,7 +80,7 @@ def test_a_run_that_begins_anew_is_the_one_that_begins_by_itself(text, begun):
         scale = np.abs(expected.values).max(axis=0)
         assert np.all(np.abs(found.values - expected.values) <= 1e-9 * scale)
         assert np.array_equal(found.origin, expected.origin)
-    assert begun == [compiled.BEGUN] * 3
+    assert begun == [compiled.BEGUN] * 4  # the first one when the template is made
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -143,3 +144,28 @@ def test_values_out_of_bounds_are_told(wrong):
     anew(model)
     with pytest.raises(netsim.InputError):
         anew(model.with_params(wrong))
+
+
+LADDER = """use electrical
+v voltage (a, ground) v = 12 V
+r1 resistor (a, c) R = 1 kOhm
+d1 diode (c, d) Is = 1e-14 A, N = 1
+d2 diode (d, e) Is = 1e-14 A, N = 1
+d3 diode (e, ground) Is = 1e-14 A, N = 1
+run transient(stop = 1 ms)
+"""
+
+
+@pytest.mark.parametrize("text", [DIODE, PULSE, LADDER])
+def test_a_start_is_searched_once(text, monkeypatch):
+    """What a run begins with is what the runs after it begin with: the careful search does not find it again, and where
+    compiled code does not find it, the run goes on as it was begun."""
+    searched = []
+    careful = newton._step_by_step
+    monkeypatch.setattr(newton, "_step_by_step", lambda stage, *rest: (searched.append(stage.k), careful(stage, *rest)))
+    once = alone(netsim.load(text))
+    alone_searched = list(searched)
+    searched.clear()
+    first = anew(netsim.load(text))
+    assert searched == alone_searched
+    assert np.allclose(first.values, once.values, rtol=1e-9, atol=1e-12)

@@ -89,7 +89,8 @@ class Variants:
         except NetsimError:
             return None, None
         served = not begun.at.changes and serves(begun.at.machine, begun.run.options)
-        variant = variant_of(begun.run, begun.at.machine, begun.structure, begun.readers) if served else None
+        parts = begun.run, begun.at.machine, begun.structure, begun.readers, begun.start
+        variant = variant_of(*parts) if served else None
         if variant is not None:
             return Template(begun, variant), None
         same = system is machine.system and not machine.values.overrides and not begun.run.reused

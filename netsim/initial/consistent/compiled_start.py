@@ -1,8 +1,9 @@
 """The consistent start of a network without motion as arrays and machine code (netsim.core.begin.stages).
 
 `netsim.initial.initial.consistent_start` says which stages there are, what is held and what is free: all of that
-follows from the structure and from which starts are written. Pivots are those of the network's own values, so that what
-a variant finds depends on the netlist and on the variant's values alone.
+follows from the structure and from which starts are written. Pivots are those of the network's own values where each
+stage begins, that of the static solution at what the machine holds and those of the run at the start that is known, so
+that what a variant finds depends on the netlist and on the variant's values alone.
 """
 
 from dataclasses import dataclass, field
@@ -17,19 +18,16 @@ from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import DENSE
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse
 from netsim.core.newton import CONVERGED, set_time
-from netsim.core.problem import PAST
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.equations.starts.rows import Computed, Slot, StartRow
 from netsim.equations.starts.written import start_rows
 from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.consistent.newton import StageUnknowns, unknowns_of
-from netsim.initial.consistent.newton import solve_stage as solve_carefully
 from netsim.initial.consistent.plan import residual_tables
 from netsim.initial.diagnosis.operating_point import LARGE, behind
 from netsim.initial.fixed import fixed_rows, held, stage_of
-from netsim.initial.initial import Structure, set_differentiated, with_coordinates
+from netsim.initial.initial import Structure, with_coordinates
 from netsim.initial.stages import Stages, slots, stage_triples
-from netsim.text.errors import SimulationError
 
 Array = np.ndarray
 
@@ -60,9 +58,9 @@ class _Rows:
     size: list[int] = field(default_factory=lambda: [0])
 
 
-def compiled_start(machine: Machine, structure: Structure, at_rest: bool) -> CompiledStart | None:
-    """The start of a network without motion, delays and events; None where it needs `consistent_start` (guesses, what
-    a stage cannot settle)."""
+def compiled_start(machine: Machine, structure: Structure, at_rest: bool, known: Array) -> CompiledStart | None:
+    """The start of a network without motion, delays and events, which is `known` at the machine's own values; None
+    where it needs `consistent_start` (guesses, singular stages)."""
     system, g = machine.system, machine.g.copy()
     rows = start_rows(system, machine.values)
     if not system.n or any(row.word != "start" for row in rows) or set_time(machine.struct, g, 0.0) != CONVERGED:
@@ -87,32 +85,23 @@ def compiled_start(machine: Machine, structure: Structure, at_rest: bool) -> Com
     stages = Stages(machine, structure.signature, o, everything, weights)
     for k in range(-int(o.d.max(initial=0)), 1):
         wanted.append(unknowns_of(stages, k, [row for row in rows if stage_of(row, o) == k], ()))
-    factors = _pivots(wanted, resting, g)
+    factors = _pivots(wanted, resting, g, known)
     return None if factors is None else _laid_out(machine, wanted, resting, rows, factors, far)
 
 
-def _pivots(wanted: list[StageUnknowns], resting: int, g: Array) -> list[Factor] | None:
-    """The pivots of every stage where it begins at the values of the machine; None where one has none, or is not
-    solved as it stands."""
+def _pivots(wanted: list[StageUnknowns], resting: int, g: Array, known: Array) -> list[Factor] | None:
+    """The pivots of every stage, that of the static solution at g and the others at the `known` start; None where one
+    has none."""
     found = []
-    machine = wanted[0].stages.machine
     for number, stage in enumerate(wanted):
-        if number == resting:
-            g[PAST] = 1.0
-            set_time(machine.struct, g, 0.0)
-            set_differentiated(machine, g)
         factor = analyse(0, [0], [], [])
         if len(stage.places) == len(stage.equations) + len(stage.rows) > 0:
-            matrix = stage.derivatives(g)[1]
+            matrix = stage.derivatives(g if number < resting else known)[1]
             try:
                 factor = analyse(matrix.shape[0], matrix.indptr, matrix.indices, matrix.data, explain=False)
             except (SingularMatrix, ValueError):
                 return None
         found.append(factor)
-        try:
-            solve_carefully(stage.stages, g, stage.k, stage.rows, stage.freed)
-        except SimulationError:
-            return None
     return found
 
 
