@@ -97,16 +97,8 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
             return _name(expr, state)
         case Unary():
             return replace(expr, operand=_lifted(expr.operand, state))
-        case Binary(op="^"):  # the exponent belongs to the shape: dimensions depend on it
-            return replace(
-                expr,
-                left=_lifted(expr.left, state),
-                right=expr.right if _is_literal(expr.right) else _lifted(expr.right, state),
-            )
         case Binary():
-            if expr.op == "/" and _is_literal(expr.right):
-                evaluate(replace(expr, left=expr.right), state.values.scope(state.frame))  # told where it divides by 0
-            return replace(expr, left=_lifted(expr.left, state), right=_lifted(expr.right, state))
+            return _binary(expr, state)
         case Call(function="table"):
             state.tables.append(table_call(expr, state))
             return Name((Part(f"$table {len(state.tables) - 1}"),), span=expr.span)
@@ -122,6 +114,15 @@ def _lifted(expr: Expr, state: _Lift) -> Expr:
             condition, then, otherwise = (_lifted(e, state) for e in (expr.condition, expr.then, expr.otherwise))
             return replace(expr, condition=condition, then=then, otherwise=otherwise)
     raise InputError(Problem("E201", "a text cannot stand in a calculation", expr.span))
+
+
+def _binary(expr: Binary, state: _Lift) -> Expr:
+    """The exponent of a power belongs to the shape where it is a number: dimensions depend on it."""
+    literal = _is_literal(expr.right)
+    if expr.op == "/" and literal:
+        evaluate(replace(expr, left=expr.right), state.values.scope(state.frame))  # told where it divides by 0
+    left = _lifted(expr.left, state)
+    return replace(expr, left=left, right=expr.right if expr.op == "^" and literal else _lifted(expr.right, state))
 
 
 def _orders(call: Call) -> list[Expr]:
