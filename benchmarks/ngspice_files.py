@@ -11,7 +11,8 @@ nodes of the circuit; the error is the rms difference over the range of the sign
 range where that is more. A jump counts within one step of ngspice. A transient run that differs is compared once more
 with ten times shorter steps of ngspice, and one with TXL lines with LTRA in place of them, whose convolution is not cut
 short; the page says so. If it differs still, both programs are compared with themselves at a higher accuracy: where
-ngspice differs from itself by more than `LEVEL` and by half of what it differs from netsim, it gives no reference.
+ngspice differs from itself by more than `LEVEL` and by half of what it differs from netsim, it gives no reference. Nor
+does it where netsim stays at the operating point and ngspice, whose operating point is the same, begins elsewhere.
 Files of families of models that are not in the library (BSIM, HICUM, VBIC ...) are listed with that reason.
 """
 
@@ -71,6 +72,8 @@ def _differences(
     return found
 
 
+USUAL = 100.0
+"""So many times larger is the tolerance that ngspice has of its own."""
 JUMP = 0.1
 """A change of a signal in one step of ngspice, over its range, beyond which it is a jump within that step."""
 
@@ -132,14 +135,29 @@ def _compared(found: Deck, folder: Path, kind: str) -> dict:
     assert mine is not None
     if kind != "tran":
         return result | {"status": "differs", "reason": f"node {result['node']}"}
-    return result | _judged(result, runs, lambda: netsim_run(folder, found.lines, ours, TIGHTER), mine)
+    return result | _judged(
+        result, runs, lambda: netsim_run(folder, found.lines, ours, TIGHTER), mine,
+        lambda: _begins_elsewhere(folder, found, runs[0]),
+    )  # fmt: skip
 
 
-def _judged(result: dict, runs: list[Waves], again: Callable[[], Waves], mine: Waves) -> dict:
+def _begins_elsewhere(folder: Path, found: Deck, waves: Waves) -> bool:
+    """Whether a run of ngspice begins elsewhere than at the operating point that ngspice has at its usual tolerance."""
+    rest = ngspice(folder, found.lines, ".op", found.mode, USUAL)[1]
+    gaps = {node: abs(float(values[0] - rest[node][0])) for node, values in waves[1].items() if node in rest}
+    return any(gap > LEVEL * float(np.ptp(waves[1][node])) for node, gap in gaps.items())
+
+
+def _judged(
+    result: dict, runs: list[Waves], again: Callable[[], Waves], mine: Waves, elsewhere: Callable[[], bool]
+) -> dict:
     """Why a transient run differs: what both programs say of their own accuracy."""
     reason = f"node {result['node']}"
+    beside = False
     if all(np.ptp(values) <= LEVEL * np.abs(values).max() for values in mine[1].values()):
         reason += "; netsim stays at the operating point, from which nothing pushes it"
+        if beside := elsewhere():
+            reason += ", and ngspice begins beside its own"
     own = 0.0
     if len(runs) > 1:
         coarse, fine = runs[0], runs[-1]
@@ -153,7 +171,8 @@ def _judged(result: dict, runs: list[Waves], again: Callable[[], Waves], mine: W
         reason += f"; netsim with a hundredth of its tolerance by {moves:.0e}"
     except Exception as error:  # a run that fails is a reason, too
         reason += f"; netsim with a hundredth of its tolerance: {str(error)[:60]}"
-    return {"status": "no reference" if own > max(LEVEL, result["error"] / 2) else "differs", "reason": reason}
+    vague = beside or own > max(LEVEL, result["error"] / 2)
+    return {"status": "no reference" if vague else "differs", "reason": reason}
 
 
 def compare(path: Path, root: Path) -> dict:
@@ -222,8 +241,8 @@ MEANING = {
     "agrees": f"to {LEVEL:g} of the range of every node",
     "differs": "by more",
     "fails": "is not loaded, or does not end",
-    "no reference": "ngspice fails, takes longer than the survey waits, or differs from itself, with ten times shorter "
-    "steps, by more than 0.001 and more than half of what netsim differs from it",
+    "no reference": "ngspice fails, takes longer than the survey waits, begins beside its operating point, or differs "
+    "from itself, with ten times shorter steps, by more than 0.001 and more than half of what netsim differs from it",
     "outside": "needs what is not in the library: BSIM and other families, digital code models, noise in time",
 }
 _ROW = re.compile(rf"^(\S+) +({'|'.join(MEANING)}) +([\d.e+-]+)? +(?:[\d.]+)? *(\S+/\S+)  (.*)$")
