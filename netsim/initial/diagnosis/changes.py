@@ -19,7 +19,8 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Change:
     """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or
-    start; far for what begins far from its operating point (see netsim.initial.diagnosis.operating_point)."""
+    start; far for what begins far from its operating point (see netsim.initial.diagnosis.operating_point); hard of a
+    start that the homotopy ladder found (see netsim.simulate.setup.beginning)."""
 
     text: str
     size: float

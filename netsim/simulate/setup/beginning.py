@@ -38,6 +38,8 @@ from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
 Start = tuple[Array, list[Change]]
+HARD = Change("the static solution is what the homotopy ladder finds", 0.0, "hard")
+"""Among the changes of a start that compiled code does not find anew (netsim.simulate.variants)."""
 
 
 def begun(
@@ -187,7 +189,8 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
             raise
         g = machine.g.copy()
         g[layout.y : layout.history] = point[layout.y : layout.history]
-        return consistent_start(replace(machine, g=g), structure)
+        found, changed = consistent_start(replace(machine, g=g), structure)
+        return found, [*changed, HARD]
 
 
 def _reduced(
@@ -220,7 +223,7 @@ def told(changes: Sequence[Change]) -> dict[str, str]:
     """The attributes of a result about its start: all changes, those of positions, and states far from an operating
     point."""
     return {
-        "start_changes": listed([c for c in changes if c.kind != "far"]),
-        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far")]),
+        "start_changes": listed([c for c in changes if c.kind not in ("far", "hard")]),
+        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far", "hard")]),
         "notes": listed([c for c in changes if c.kind == "far"]),
     }
