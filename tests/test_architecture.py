@@ -83,6 +83,7 @@ ROOMS = {
     "signals.points signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
+    "sensitivity.tangents sensitivity.varied many.ranges "
     "optimal.program.called optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points optimal.wishes "
     "operating.continuation operating.curve operating.at_values operating.sweep_static operating.transfer operating.sensitivity_static ports.ports "
     "optimal.program.ways optimal.program.transcription "
@@ -90,11 +91,11 @@ ROOMS = {
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "
     "optimal.posing optimal.optimize "
-    "sensitivity.tangents sensitivity.varied sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
+    "sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
     "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
     "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
-    "many.ranges many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
+    "many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",
     "api": "",

@@ -13,6 +13,7 @@ from netsim.text.syntax import Binding, Expr, Name, Spanned, String, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
 SECOND, NUMBER = parse_unit("s").dimension, NO_DIMENSION
+NO_LIMITS: Mapping[str, float] = {}
 
 
 class Other(Enum):
@@ -65,14 +66,31 @@ def plain_option(name: str, value: Any, kind: Kind) -> Any:
     return float(number_of(expr, Scope(unknown), kind)) if isinstance(kind, Dimension) else expr
 
 
+def listed(value: Expr | None) -> tuple[Expr, ...]:
+    """The items of a list, or the one thing that stands in its place."""
+    if value is None:
+        return ()
+    return value.items if isinstance(value, Vector) else (value,)
+
+
 def whole_numbers(
-    options: Mapping[str, Any], least: Mapping[str, int], spans: Mapping[str, Span | None]
+    options: Mapping[str, Any],
+    least: Mapping[str, int],
+    spans: Mapping[str, Span | None],
+    most: Mapping[str, float] = NO_LIMITS,
 ) -> Iterator[Problem]:
-    """Options that are no whole numbers, or below their least values (E423)."""
+    """Options that are no whole numbers, below their least values, or above the largest there may be (E423)."""
     for name in (n for n in least if n in options):
         number = float(options[name])
-        if number != int(number) or number < least[name]:
-            yield Problem("E423", f"'{name}' must be a whole number, at least {least[name]}", spans.get(name))
+        if number != int(number) or not least[name] <= number <= most.get(name, number):
+            limits = f" from {least[name]} to {most[name]:g}" if name in most else f", at least {least[name]}"
+            yield Problem("E423", f"'{name}' must be a whole number{limits}", spans.get(name))
+
+
+def wrong_answer(name: str, options: Mapping[str, Any], spans: Mapping[str, Span | None]) -> Iterator[Problem]:
+    """A word that is neither yes nor no (E424)."""
+    if (word := options.get(name, "no")) not in ("yes", "no"):
+        yield Problem("E424", f"{name} must be yes or no, not '{word}'", spans.get(name))
 
 
 def written_option(binding: Binding, scope: Scope, kind: Kind) -> Any:

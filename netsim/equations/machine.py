@@ -317,5 +317,7 @@ def _table(call: Any, earlier: Callable[[Any, str], Any] | None) -> Polynomials:
     series = earlier(call, call.run) if earlier else None
     if series is None:
         return NOTHING_YET
+    if isinstance(series, Polynomials):
+        return series
     time, x, v, a = series
     return hermite(time, x, v, a, call.outside)

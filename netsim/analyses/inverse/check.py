@@ -202,18 +202,18 @@ def _motions(task: Task, first: Samples) -> list[tuple[str, float]]:
     return found
 
 
-def _deviations(states: list[State], one: Samples, other: Samples) -> Array:
-    """The largest difference of every state in parts of the largest range of its kind."""
-    count = min(len(one.time), len(other.time))
+def deviations(states: list[State], one: Mapping[str, Array], other: Mapping[str, Array]) -> Array:
+    """The largest difference of every state in parts of the largest range of its kind, as far as both series go."""
     ranges: dict[str, float] = {}
     for state in states:
-        ranges[state.kind] = max(ranges.get(state.kind, 0.0), float(np.ptp(one.unseen[state.name])))
-    off = [np.abs(one.unseen[s.name][:count] - other.unseen[s.name][:count]).max() for s in states]
+        ranges[state.kind] = max(ranges.get(state.kind, 0.0), float(np.ptp(one[state.name])))
+    both = [(one[s.name], other[s.name]) for s in states]
+    off = [np.abs(x[: len(y)] - y[: len(x)]).max() for x, y in both]
     return np.array([x / ranges[s.kind] if ranges[s.kind] > 0.0 else 0.0 for s, x in zip(states, off)])
 
 
 def _farthest(states: list[State], one: Samples, other: Samples) -> tuple[State, float]:
-    found = _deviations(states, one, other)
+    found = deviations(states, one.unseen, other.unseen)
     worst = int(np.argmax(found))
     return states[worst], float(found[worst])
 
@@ -225,8 +225,8 @@ def _whose(task: Task, states: list[State], names: list[Name], of: Reference, fi
     finer = _forward(task, names, of, rtol)
     if not finer.finished:
         return f"at rtol = {rtol:g} the forward simulation fails: {finer.message}"
-    before, after = _deviations(states, of.samples, first).max(), _deviations(states, of.samples, finer).max()
-    changed = _deviations(states, first, finer).max()
+    before, after = (deviations(states, of.samples.unseen, each.unseen).max() for each in (first, finer))
+    changed = deviations(states, first.unseen, finer.unseen).max()
     if changed > OWN * before:
         return f"this is the error of the forward simulation: at rtol = {rtol:g} the deviation is {after:.2g}"
     if of.misread > task.options.transient.rtol:

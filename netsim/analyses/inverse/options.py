@@ -1,11 +1,11 @@
 """Options of an inverse run: signals with their motions, actuators, and the problems of a given line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind
+from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed, wrong_answer
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
@@ -60,12 +60,12 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     problems = [
         Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}")
         for name in ("track", "actuators")
-        if name not in given or not _items(given[name])
+        if name not in given or not listed(given[name])
     ]
     if problems:
         raise InputError(problems)
     track, actuators, coordinates = (
-        _items(given[n]) if n in given else () for n in ("track", "actuators", "coordinates")
+        listed(given[n]) if n in given else () for n in ("track", "actuators", "coordinates")
     )
     numbers = {
         n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)]
@@ -75,9 +75,10 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     problems += [*_wrong(given, track, actuators, numbers, coordinates), *_wrong_bounds(options, line.spans)]
     if problems:
         raise InputError(problems)
-    pairs = tuple((item.left, item.right) for item in track if isinstance(item, Binary))
     passes, weights, growth = numbers.get("passes", [1.0]), numbers.get("weights", []), numbers.get("growth", [GROWTH])
-    found = InverseOptions(pairs, actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0])
+    found = InverseOptions(
+        pairs_of(track), actuators, transient, int(passes[0]), tuple(weights), coordinates, growth[0]
+    )
     more = {n: options[n] for n in ("lead", "tail") if n in options}
     return replace(found, bounded=options.get("bounded") == "yes", intervals=int(options.get("intervals", 40)), **more)
 
@@ -90,24 +91,28 @@ def line_from(track: Mapping[str, str], lists: Mapping[str, Any]) -> Run:
     return Run("inverse", (Binding("track", Vector(pairs)), *given))
 
 
+def pairs_of(track: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
+    """Signals with their motions, as a list of `signal = motion` has them."""
+    return tuple((item.left, item.right) for item in track if isinstance(item, Binary))
+
+
+def wrong_track(track: Iterable[Expr], hint: str) -> Iterator[Problem]:
+    """What in a list is no pair of a signal and its motion (E424)."""
+    for item in track:
+        if not (isinstance(item, Binary) and item.op == "=") or getattr(item.right, "op", "") == "..":
+            yield Problem("E424", "track must list pairs signal = motion", item.span, hint=hint)
+
+
 def motions_in(run: Run) -> list[Expr]:
     """The motions that a run line lists."""
-    return [
-        item.right for b in run.options if b.name == "track" for item in _items(b.value) if isinstance(item, Binary)
-    ]
-
-
-def _items(value: Expr) -> tuple[Expr, ...]:
-    return value.items if isinstance(value, Vector) else (value,)
+    return [motion for b in run.options if b.name == "track" for _, motion in pairs_of(listed(b.value))]
 
 
 def _wrong_bounds(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the options of a bounded inverse."""
-    word = options.get("bounded", "no")
-    if word not in ("yes", "no"):
-        yield Problem("E424", f"bounded must be yes or no, not '{word}'", spans.get("bounded"))
+    yield from wrong_answer("bounded", options, spans)
     for name in (n for n in ("lead", "tail", "intervals") if n in options):
-        if word != "yes":
+        if options.get("bounded") != "yes":
             message = f"'{name}' belongs to a bounded inverse"
             yield Problem("E423", message, spans.get(name), hint="add bounded = yes")
         elif not options[name] >= (1 if name == "intervals" else 0):
@@ -121,9 +126,7 @@ def _wrong(
     numbers: Mapping[str, list[float]],
     coordinates: tuple[Expr, ...],
 ) -> Iterator[Problem]:
-    for item in track:
-        if not (isinstance(item, Binary) and item.op == "="):
-            yield Problem("E424", "track must list pairs signal = motion", item.span, hint=f"such as {EXAMPLE}")
+    yield from wrong_track(track, f"such as {EXAMPLE}")
     if numbers.get("passes", [1]) not in ([1], [2]):
         yield Problem("E424", "passes must be 1 or 2", given["passes"].span)
     if len(growth := numbers.get("growth", [GROWTH])) != 1 or not growth[0] >= 1.0:

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
+from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, listed, whole_numbers
 from netsim.analyses.many.ranges import Range, range_of
-from netsim.analyses.optimal.options import listed
 from netsim.analyses.sensitivity.moved import moved
 from netsim.analyses.sensitivity.sensitivity import KINDS as RUN
 from netsim.analyses.sensitivity.sensitivity import differentiate, requested

@@ -11,14 +11,14 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, span_of
-from netsim.text.syntax import Binary, Expr, Name, Number, Unary
+from netsim.text.syntax import Binary, Expr, Name, Number, Spanned, Unary
 from netsim.text.units import NO_DIMENSION
 
 EXAMPLE = "r1.R = 1 .. 10 kOhm"
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Spanned):
     """Values of a parameter or a start from `low` to `high` (SI)."""
 
     name: str
@@ -72,7 +72,7 @@ def range_of(expr: Expr, network: Network, scope: Scope) -> Range:
     if not (isinstance(given, Binary) and given.op == ".."):
         message, hint = f"'{show_expression(given)}' is no range of values", f"{name} = least .. largest"
         raise InputError(Problem("E424", message, given.span, hint=hint))
-    found = Range(name, *ends_of(given, reader(network, name, scope), scope))
+    found = Range(name, *ends_of(given, reader(network, name, scope), scope), span=span_of(given.left))
     if not found.low < found.high:
         raise InputError(Problem("E424", f"the range of '{name}' is empty", given.span))
     return found

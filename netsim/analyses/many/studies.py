@@ -100,7 +100,9 @@ class Studies:
         given = {
             "to": Vector(tuple(String(str(path_given("to", file))) for file in files)),
             "signals": Vector(tuple(parse_expression(text, "signals") for text in texts_given("signals", signals))),
-            "parameters": Vector(tuple(_between(*item) for item in ranges)),
+            "parameters": Vector(
+                tuple(Binary("=", parse_expression(n, "parameters"), pair_given(n, r)) for n, r in ranges)
+            ),
             **{name: expressions_given(name, o) if name == "weights" else o for name, o in options.items()},
         }
         if "write" in given:
@@ -129,8 +131,3 @@ def _values(name: str, given: Any) -> str:
         given = (given,)
     texts = [each if isinstance(each, str) else repr(float(each)) for each in given]
     return " .. ".join(texts) if isinstance(given, tuple) and len(texts) > 1 else f"[{', '.join(texts)}]"
-
-
-def _between(name: str, ends: tuple[Any, Any]) -> Binary:
-    low, high = pair_given(name, ends)
-    return Binary("=", parse_expression(name, "parameters"), Binary("..", low, high))

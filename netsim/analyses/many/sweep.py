@@ -14,7 +14,7 @@ import numpy as np
 
 import netsim
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, whole_numbers
+from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, listed, whole_numbers
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
 from netsim.analyses.many.data_set import swept
 from netsim.analyses.many.forked import Work
@@ -22,7 +22,6 @@ from netsim.analyses.many.journal import Journal
 from netsim.analyses.many.one_case import Asked, Outcome, outcome, shared_of
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import Elsewhere, cpu_seconds, outcomes
-from netsim.analyses.optimal.options import listed
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import claims, signals_judged
 from netsim.results.samples import Samples

@@ -15,8 +15,7 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, Kind
-from netsim.analyses.optimal.options import listed
+from netsim.analyses.given import EXPRESSION, NAMES, Kind, listed
 from netsim.analyses.signals.inputs import STENCILS, STEP, by_parameter, inputs_of, parameter, source_inputs
 from netsim.analyses.signals.linearised import Linearised, shown_at
 from netsim.analyses.signals.options import checked

@@ -16,29 +16,26 @@ DEPENDENT = 1e-7
 """A condition whose part that the equations leave open is smaller than this says nothing new."""
 
 
-def begin_of(point: Point, options: OptimalOptions, wishes: Wishes, watched: Array, z: Array, g: Array) -> Ends:
+def begin_of(point: Point, options: OptimalOptions, wishes: Wishes, z: Array) -> Ends:
     """The begin: without the option, or with `rest` alone, every state is that of the start."""
-    items = options.begin
-    if items is None or (len(items) == 1 and word(items[0]) == "rest"):
+    if options.starts:
         values = z[point.state_places].copy()
-        if items:
+        if options.begin:
             values[_velocities(point)[point.state_places]] = 0.0
         return Ends(point.state_places, values, [b for b in wishes.begin if not b.exact], fixed=True)
-    return _conditions(point, items, wishes.begin, watched, z, g)
+    return _conditions(point, options.begin or (), wishes.begin, wishes.places, z)
 
 
-def end_of(point: Point, options: OptimalOptions, wishes: Wishes, watched: Array, z: Array, g: Array) -> Ends:
+def end_of(point: Point, options: OptimalOptions, wishes: Wishes, z: Array) -> Ends:
     """The end: what is listed; `begin` makes the motion periodic."""
-    found = _conditions(point, options.end, wishes.end, watched, z, g)
+    found = _conditions(point, options.end, wishes.end, wishes.places, z)
     if any(word(item) == "begin" for item in options.end):
-        places = independent(point, point.state_places, z, g)
+        places = independent(point, point.state_places, z)
         return Ends(found.places, found.values, found.bounds, places)
     return found
 
 
-def _conditions(
-    point: Point, items: Sequence[Expr], bounds: Sequence[Bounded], watched: Array, z: Array, g: Array
-) -> Ends:
+def _conditions(point: Point, items: Sequence[Expr], bounds: Sequence[Bounded], watched: Array, z: Array) -> Ends:
     exact = [b for b in bounds if b.exact]
     places = [int(watched[b.watch]) for b in exact]
     values = [b.low for b in exact]
@@ -47,7 +44,7 @@ def _conditions(
         places += still.tolist()
         values += [0.0] * len(still)
     wanted = np.array(places, np.int64)
-    kept = np.isin(wanted, independent(point, wanted, z, g))
+    kept = np.isin(wanted, independent(point, wanted, z))
     return Ends(wanted[kept], np.array(values)[kept], [b for b in bounds if not b.exact])
 
 
@@ -58,15 +55,13 @@ def _velocities(point: Point) -> Array:
     return found
 
 
-def independent(point: Point, places: Array, z: Array, g: Array) -> Array:
+def independent(point: Point, places: Array, z: Array) -> Array:
     """Those places whose values the equations of the point and the places before them leave open, at z."""
     from scipy.linalg import null_space, qr
 
     if not len(places):
         return places
-    rows = np.arange(point.rows)[:, None]
-    blocks = list(point.blocks(g[:, None], np.zeros(1, np.int64), rows))
-    matrix = slopes_of(blocks, z, point.rows).toarray()[: point.equations[-1]]
+    matrix = slopes_of(point.alone(np.arange(point.rows)), z, point.rows).toarray()[: point.equations[-1]]
     matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-300)
     free = null_space(matrix)
     if not free.shape[1]:

@@ -3,44 +3,43 @@ end."""
 
 import numpy as np
 
+from netsim.analyses.optimal.options import Limits
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, Scaled
 from netsim.analyses.optimal.program.points import Point
-from netsim.analyses.optimal.program.radau import Mesh
-from netsim.analyses.optimal.program.transcription import Ends, Setting
+from netsim.analyses.optimal.program.radau import even
+from netsim.analyses.optimal.program.transcription import Ends, Motion, Setting
+from netsim.analyses.optimal.wishes import FINAL, INTEGRAL
 from netsim.equations.kernels.symbolic import ca
 
 Array = np.ndarray
 
 
-def first_guess(setting: Setting, mesh: Mesh, start: Array, end: Array, stop: float) -> Array:
-    """Variables at all points (variables, points): states on straight lines between two points, rates that go with
-    them."""
-    point = setting.point
-    share = mesh.fractions
-    z = start[:, None] + (end - start)[:, None] * share
+def first_guess(setting: Setting, limits: Limits, end: Array) -> Motion:
+    """On even intervals, split at instants that the objective reads: states on straight lines from the start to an end
+    point, rates that go with them."""
+    instants = [term.share for term in setting.wishes.terms if term.kind == FINAL]
+    mesh, stop = even(limits.intervals, limits.points, instants), float(np.sqrt(setting.stop[0] * setting.stop[1]))
+    point, start = setting.point, setting.point.start
+    z = start[:, None] + (end - start)[:, None] * mesh.fractions
     moving = np.flatnonzero(point.d > 0)
     rate = (end - start)[point.first[moving]] / stop
     z[point.first[moving] + 1, 1:] += rate[:, None]
-    return z
+    return Motion(mesh, z, stop, np.zeros(len(setting.tuned.names)))
 
 
-def whole_guess(setting: Setting, mesh: Mesh, z: Array, stop: float) -> Array:
-    """All variables of a program from those at its points: integrals and extremes as these say."""
-    span = np.array([stop])
-    found = []
+def whole_guess(setting: Setting, motion: Motion) -> tuple[Array, Array]:
+    """All variables of a program, its integrals and extremes as those of a motion; and their sizes."""
+    mesh, z, stop, found = motion.mesh, motion.z, motion.stop, list[float]()
     for term in setting.wishes.terms:
-        every = z[setting.watched[list(term.watches)]]
-        series = every[0]
-        if term.kind == "integral":
-            weights = (mesh.spans[:, None] * mesh.weights).ravel()
-            found.append(float(stop * weights @ series[1:]))
+        every = z[setting.wishes.places[list(term.watches)]]
+        if term.kind == INTEGRAL:
+            found.append(float(stop * mesh.quadrature @ every[0, 1:]))
         else:
-            found.append(
-                {"max": every.max(), "min": every.min(), "final": series[mesh.point_at(term.share)]}.get(
-                    term.kind, abs(every).max()
-                )
-            )
-    return np.concatenate([z.T.ravel(), span, found])
+            extreme = (np.array(term.signs)[:, None] * every).max()
+            found.append(float(every[0, mesh.point_at(term.share)] if term.kind == FINAL else extreme))
+    own = np.tile(sizes(setting.point, z, stop), z.shape[1])
+    size = np.concatenate([own, [stop], np.maximum(1.0, np.abs(found)), setting.tuned.high - setting.tuned.low])
+    return np.concatenate([z.T.ravel(), [stop], found, motion.tuned]), size
 
 
 def sizes(point: Point, z: Array, stop: float) -> Array:
@@ -57,15 +56,16 @@ def sizes(point: Point, z: Array, stop: float) -> Array:
     return found
 
 
-def nearest_end(point: Point, ends: Ends, watched: Array, g: Array, z: Array) -> Array:
-    """The point nearest to z, in parts of nominal sizes, whose states meet the constraints and what is asked for at the
-    end; z itself where none is found."""
+def nearest_end(point: Point, ends: Ends, watched: Array) -> Array:
+    """The point nearest to the start, in parts of nominal sizes, whose states meet the constraints and what is asked
+    for at the end; the start itself where none is found."""
+    z = point.start
     if not len(ends.places) and not ends.bounds:
         return z
     size, count = sizes(point, z[:, None], 1.0), point.size
     rows = np.full(point.rows, NOWHERE)
     rows[: point.equations[-1]] = 1 + np.arange(point.equations[-1])
-    blocks = list(point.blocks(g[:, None], np.zeros(1, np.int64), rows[:, None]))
+    blocks = point.alone(rows)
     x, start = ca.SX.sym("x"), ca.SX.sym("start", 2)
     near = Formula(x, start, 0.5 * ((x - start[0]) * start[1]) ** 2)
     places = np.arange(count)[None]

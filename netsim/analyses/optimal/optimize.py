@@ -5,7 +5,6 @@ The equations at the points of a mesh and the objective (`posing`) are one nonli
 solution is sampled like a run.
 """
 
-import time as clock
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,18 +14,19 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.inverse.tracking import actuators_of, motions_of
 from netsim.analyses.optimal.guess import first_guess
-from netsim.analyses.optimal.meshes import Limits, Refined, first_mesh, on_fine_mesh, with_values
-from netsim.analyses.optimal.options import KINDS, OptimalOptions, optimal_options
+from netsim.analyses.optimal.meshes import Refined, on_fine_mesh, with_values
+from netsim.analyses.optimal.options import KINDS, Limits, OptimalOptions, optimal_options
 from netsim.analyses.optimal.posing import Posed, posed, refuse_events
-from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.transcription import Motion
 from netsim.analyses.optimal.results.answer import sampled
 from netsim.analyses.optimal.results.costates import with_costates
 from netsim.analyses.optimal.results.failing import explained, refuse_unmet
 from netsim.analyses.optimal.results.pointwise import pointwise, price
 from netsim.analyses.optimal.results.verification import doubtful, unresolved, verified
-from netsim.analyses.optimal.simulated import Series, on_mesh, saved, simulated
+from netsim.analyses.optimal.simulated import Series, saved, simulated, with_series
 from netsim.analyses.optimal.wishes import wishes_of
 from netsim.analyses.refusals import check_size
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import select
 
@@ -35,24 +35,22 @@ Array = np.ndarray
 
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
+    watch = Stopwatch()
     check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
     problem = posed(task, options)
     setting, sign = problem.setting, options.sign
-    limits = Limits(options.intervals, options.points, options.rtol, options.refinements, options.iterations)
-    mesh, span = first_mesh(setting, limits)
-    guess = _guess(task, options, problem, mesh, span)
+    straight = first_guess(setting, options.mesh, problem.end)
+    guess = _guess(task, options, problem, straight)
     calm = bool(problem.motions) and guess is None and not options.guess
-    first = first_guess(setting, mesh, problem.start, problem.end, span) if guess is None else guess
     away = calm and setting.begin.fixed and not options.is_free  # the guess has seen the pointwise motion run away
-    fine = on_fine_mesh(setting, limits, problem.g, mesh, first, span, calm)
-    fine, beside = _below_pointwise(fine, limits, problem, away)
+    fine = on_fine_mesh(setting, options.mesh, guess or straight, calm)
+    fine, beside = _below_pointwise(fine, options.mesh, problem, away)
     if not fine.solution.solved:
         raise explained(fine.solution)
     refuse_unmet(fine.solution)
-    values, solution = setting.tuned.named(fine.solution.tuned), with_values(fine.solution)
+    values, solution = setting.tuned.named(fine.solution.motion.tuned), with_values(fine.solution)
     applied = task.under(values).prepare(problem.applied[1].network) if values else problem.applied
-    check = verified(task, applied, solution, problem.g, problem.inputs, options.rtol)
+    check = verified(task, applied, solution, problem.inputs, options.mesh.rtol)
     free = {a.name: int(unknown) for a, unknown in zip(problem.chosen, setting.free)}
     told = _told(fine, values, None if beside is None else sign * beside, sign)
     attributes = {
@@ -60,14 +58,13 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
         **{f"costate.{name}": sign * float(solution.gradient[place]) for name, place in problem.places.items()},
         "deviation": check.deviation,
         "notes": f"{told['notes']}; {check.text}",
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": task.network.text,
     }
-    found = sampled(solution, problem.g, options.sample, task.saves, task.plots, task.beside, attributes)
+    found = sampled(solution, options.sample, task.saves, task.plots, task.beside, attributes)
     if options.costates:
-        found = with_costates(found, solution, problem.g, problem.states, sign)
-    return replace(found, warnings=(*doubtful(check, options.rtol), *unresolved(solution, free)))
+        found = with_costates(found, solution, problem.states, sign)
+    return replace(found, warnings=(*doubtful(check, options.mesh.rtol), *unresolved(solution, free)))
 
 
 def _told(fine: Refined, values: Mapping[str, float], beside: float | None, sign: float) -> dict[str, Any]:
@@ -105,25 +102,24 @@ def _below_pointwise(fine: Refined, limits: Limits, problem: Posed, away: bool) 
         return fine, None
     if away:
         return fine, float("nan")
-    cost, z = price(solution, problem.g, problem.shared, problem.fixed)
-    if z is not None and cost < solution.objective - limits.rtol * abs(solution.objective):
-        setting, mesh = solution.program.setting, solution.program.mesh
-        other = on_fine_mesh(setting, limits, problem.g, mesh, z, solution.stop)
+    cost, motion = price(solution, problem.shared, problem.fixed)
+    if motion is not None and cost < solution.objective - limits.rtol * abs(solution.objective):
+        other = on_fine_mesh(solution.program.setting, limits, motion)
         if other.solution.solved and other.solution.objective < solution.objective:
             return other, cost
     return fine, cost
 
 
-def _guess(task: Task, options: OptimalOptions, problem: Posed, mesh: Mesh, span: float) -> Array | None:
-    """Variables at all points (variables, points) of an earlier run, of the movement where followed signals fix it, of
-    a transient run where nothing is asked for at the end, of the pointwise motion; None without any of these."""
-    setting, start = problem.setting, first_guess(problem.setting, mesh, problem.start, problem.end, span)
+def _guess(task: Task, options: OptimalOptions, problem: Posed, straight: Motion) -> Motion | None:
+    """A first guess from an earlier run, from the movement where followed signals fix it, from a transient run where
+    nothing is asked for at the end, from the pointwise motion; None without any of these."""
+    setting = problem.setting
     own = {a.name: int(setting.point.first[u]) for a, u in zip(problem.chosen, setting.free)}
     series = _series(task, options, problem, own)
     if series:
-        return on_mesh(setting.point, mesh, start, series, {**problem.places, **own})
+        return with_series(setting.point, straight, series, {**problem.places, **own})
     if problem.shared and not options.guess and setting.begin.fixed:
-        return pointwise(setting, mesh, start, span, problem.g, problem.shared)
+        return pointwise(setting, straight, problem.shared)
     return None
 
 

@@ -1,17 +1,19 @@
 """Options of an optimisation: what is free, what is made least, and what must hold."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind
+from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed, whole_numbers, wrong_answer
+from netsim.analyses.inverse.options import pairs_of, wrong_track
+from netsim.analyses.many.ranges import Range, range_of
+from netsim.network.values import parameter_names
 from netsim.simulate.options import unknown_options, wrong_time
-from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.from_python import expressions_given, mapping_given, pair_given, parse_expression
-from netsim.text.expressions.show import show_expression
+from netsim.text.errors import InputError, Problem, nearest
+from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import Scope, number_of
-from netsim.text.syntax import Binary, Binding, Call, Expr, Name, Number, Run, Vector
+from netsim.text.syntax import Binary, Binding, Call, Expr, Name, Number, Run
 
 KINDS: dict[str, Kind] = {
     "stop": EXPRESSION,
@@ -26,7 +28,21 @@ KINDS: dict[str, Kind] = {
 EXAMPLE = "optimize(stop = 1 s, minimize = integral(A.F^2), inputs = [A.F], end = [rest, a.x == 1 m])"
 DEFAULT_RTOL = 1e-4
 """How much of its size a state may err by in an interval of the mesh."""
+LEAST = {"intervals": 1, "points": 1, "refinements": 0, "iterations": 1}
+MOST = {"intervals": 10_000, "points": 5, "refinements": 20, "iterations": 1e5}
+"""Whole numbers with their least and largest values."""
 COMPARISONS = ("<=", ">=", "<", ">", "==")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The first mesh, how fine it must become, how often it is refined, and IPOPT's iterations."""
+
+    intervals: int = 20
+    points: int = 3
+    rtol: float = DEFAULT_RTOL
+    refinements: int = 5
+    iterations: int = 500
 
 
 @dataclass(frozen=True)
@@ -39,20 +55,21 @@ class OptimalOptions:
     minimize: Expr
     sign: float
     inputs: tuple[Expr, ...]
-    parameters: tuple[tuple[str, Expr, Expr], ...] = ()
+    parameters: tuple[Range, ...] = ()
     track: tuple[tuple[Expr, Expr], ...] = ()
     limits: tuple[Expr, ...] = ()
     begin: tuple[Expr, ...] | None = None
     end: tuple[Expr, ...] = ()
-    intervals: int = 20
-    points: int = 3
-    rtol: float = DEFAULT_RTOL
-    refinements: int = 5
-    iterations: int = 500
+    mesh: Limits = Limits()
     sample: float = 0.0
     guess: str = ""
     start: str = ""
     costates: bool = False
+
+    @property
+    def starts(self) -> bool:
+        """Whether every state begins as in a transient run, but for velocities at rest."""
+        return self.begin is None or [word(item) for item in self.begin] == ["rest"]
 
     @property
     def is_free(self) -> bool:
@@ -64,27 +81,23 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
     """The options of a run line or call, checked; raises `InputError` with all that is wrong."""
     spans, scope = line.spans, line.scope
     wrong = [*unknown_options("optimize", KINDS, options, spans), *_missing(options, spans)]
-    wrong += list(_wrong_values(options, spans))
+    wrong += _wrong_values(options, spans)
+    wrong += wrong_track(listed(options.get("track")), "track = [a.x = 1 m*time/(1 s)]")
     if wrong:
         raise InputError(wrong)
-    goal = options.get("minimize", options.get("maximize"))
-    if goal is None:
-        goal = Number(0.0, "")
-    plain: dict[str, Any] = {
-        n: int(options[n]) for n in ("intervals", "points", "refinements", "iterations") if n in options
-    }
+    goal = options.get("minimize", options.get("maximize", Number(0.0, "")))
+    plain: dict[str, Any] = {n: int(options[n]) for n in LEAST if n in options}
     return OptimalOptions(
         _stop(options["stop"], scope),
         goal,
         -1.0 if "maximize" in options else 1.0,
         listed(options.get("inputs")),
-        tuple(_parameter(each) for each in listed(options.get("parameters"))),
-        tuple(_pair(each) for each in listed(options.get("track"))),
-        tuple(map(_comparison, listed(options.get("limits")))),
+        tuple(_parameter(each, line) for each in listed(options.get("parameters"))),
+        pairs_of(listed(options.get("track"))),
+        tuple(_condition(each, (), LIMIT) for each in listed(options.get("limits"))),
         tuple(map(_condition, listed(options["begin"]))) if "begin" in options else None,
         tuple(map(_condition, listed(options.get("end")))),
-        **plain,
-        rtol=float(options.get("rtol", DEFAULT_RTOL)),
+        Limits(**plain, rtol=float(options.get("rtol", DEFAULT_RTOL))),
         sample=float(options.get("sample", 0.0)),
         guess=options.get("guess", ""),
         start=options.get("from", ""),
@@ -94,29 +107,7 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
 
 def line_from(options: Mapping[str, Any]) -> Run:
     """The run line of an optimisation from Python: texts, lists of texts, numbers."""
-    return Run("optimize", tuple(Binding(name.rstrip("_"), _expression(name, v)) for name, v in options.items()))
-
-
-def _expression(name: str, value: Any) -> Expr:
-    if isinstance(value, Mapping):
-        found = mapping_given(name, value, "{'A.F': '1 N'}").items()
-        return Vector(tuple(_equal(name, key, motion) for key, motion in found))
-    return expressions_given(name, value)
-
-
-def _equal(name: str, key: str, value: Any) -> Binary:
-    """`signal: motion` of a mapping, `parameter: (least, largest)`."""
-    if isinstance(value, tuple):
-        low, high = pair_given(key, value)
-        return Binary("=", parse_expression(key, name), Binary("..", low, high))
-    return Binary("=", parse_expression(key, name), _expression(name, value))
-
-
-def listed(value: Expr | None) -> tuple[Expr, ...]:
-    """The items of a list, or the one thing that stands in its place."""
-    if value is None:
-        return ()
-    return value.items if isinstance(value, Vector) else (value,)
+    return Run("optimize", tuple(Binding(name.rstrip("_"), expressions_given(name, v)) for name, v in options.items()))
 
 
 def word(expr: Expr) -> str:
@@ -132,20 +123,10 @@ def _missing(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[P
 
 
 def _wrong_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, least, most in (
-        ("intervals", 1, 10000),
-        ("points", 1, 5),
-        ("refinements", 0, 20),
-        ("iterations", 1, 1e5),
-    ):
-        value = options.get(name, least)
-        if value != int(value) or not least <= value <= most:
-            message = f"'{name}' must be a whole number from {least} to {most:g}"
-            yield Problem("E423", message, spans.get(name))
+    yield from whole_numbers(options, LEAST, spans, MOST)
     if not 1e-10 <= options.get("rtol", DEFAULT_RTOL) <= 1.0:
         yield Problem("E423", "'rtol' must be between 1e-10 and 1", spans.get("rtol"), hint="rtol = 1e-4")
-    if (given := options.get("costates", "no")) not in ("yes", "no"):
-        yield Problem("E424", f"costates must be yes or no, not '{given}'", spans.get("costates"))
+    yield from wrong_answer("costates", options, spans)
     if options.get("sample", 0.0) < 0.0:
         yield Problem("E423", "'sample' must be positive", spans.get("sample"))
 
@@ -167,40 +148,23 @@ def _stop(expr: Expr, scope: Scope) -> tuple[float, float]:
     return low, high
 
 
-def _pair(expr: Expr) -> tuple[Expr, Expr]:
-    if isinstance(expr, Binary) and expr.op == "=" and not _is_range(expr.right):
-        return expr.left, expr.right
-    raise InputError(
-        Problem("E424", "track must list pairs signal = motion", expr.span, hint="track = [a.x = 1 m*time/(1 s)]")
-    )
+def _parameter(expr: Expr, line: Line) -> Range:
+    """A free parameter; raises `InputError` (E236) for a start, which is free where the begin is."""
+    found = range_of(expr, line.network, line.scope)
+    if found.name not in (known := parameter_names(line.network)):
+        hint = nearest(found.name, known)
+        raise InputError(Problem("E236", f"no parameter is called '{found.name}'", found.span, hint=hint))
+    return found
 
 
-def _parameter(expr: Expr) -> tuple[str, Expr, Expr]:
-    if isinstance(expr, Binary) and expr.op == "=" and isinstance(expr.left, Name) and _is_range(expr.right):
-        assert isinstance(expr.right, Binary)
-        low, high = expr.right.left, expr.right.right
-        if isinstance(low, Number) and not low.unit and isinstance(high, Number):
-            low = Number(low.value, high.unit, span=low.span)
-        return show_expression(expr.left), low, high
-    hint = "parameters = [c1.c = 10 .. 200 N/m]"
-    raise InputError(Problem("E424", "parameters must list ranges name = least .. largest", expr.span, hint=hint))
+LIMIT = "a limit is a comparison", "limits = [abs(motor.i) <= 8 A, tip.z >= 0.02 m]"
+CONDITION = "begin and end list comparisons, or say rest", "begin = rest, end = [rest, a.x == 1 m], end = begin"
 
 
-def _is_range(expr: Expr) -> bool:
-    return isinstance(expr, Binary) and expr.op == ".."
-
-
-def _comparison(expr: Expr) -> Expr:
-    if isinstance(expr, Binary) and expr.op in COMPARISONS:
+def _condition(
+    expr: Expr, words: Sequence[str] = ("rest", "free", "begin"), wrong: tuple[str, str] = CONDITION
+) -> Expr:
+    """A comparison or one of these words; raises `InputError` (E424) for anything else."""
+    if word(expr) in words or (isinstance(expr, Binary) and expr.op in COMPARISONS):
         return expr
-    hint = "limits = [abs(motor.i) <= 8 A, tip.z >= 0.02 m]"
-    raise InputError(Problem("E424", "a limit is a comparison", expr.span, hint=hint))
-
-
-def _condition(expr: Expr) -> Expr:
-    if word(expr) in ("rest", "free", "begin"):
-        return expr
-    if isinstance(expr, Binary) and expr.op in COMPARISONS:
-        return expr
-    hint = "begin = rest, end = [rest, a.x == 1 m], end = begin"
-    raise InputError(Problem("E424", "begin and end list comparisons, or say rest", expr.span, hint=hint))
+    raise InputError(Problem("E424", wrong[0], expr.span, hint=wrong[1]))

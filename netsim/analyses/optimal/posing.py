@@ -4,7 +4,7 @@ The network is rewired as for an inverse run: every free input is an unknown, ev
 expression that is asked for is an element of its own (`wishes`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,13 +17,13 @@ from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import APPLIED, FOLLOW, Actuator, Motion, actuators_of, motions_of, rewired
 from netsim.analyses.optimal.ends import begin_of, end_of, independent
 from netsim.analyses.optimal.guess import nearest_end
-from netsim.analyses.optimal.options import OptimalOptions, word
+from netsim.analyses.optimal.options import OptimalOptions
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
-from netsim.analyses.optimal.program.points import Point, point_of, present
-from netsim.analyses.optimal.program.transcription import Setting, fixed_start, silent
+from netsim.analyses.optimal.program.points import Point, point_of, present, unknown_of, unknowns_of
+from netsim.analyses.optimal.program.transcription import Setting, silent
 from netsim.analyses.optimal.results.failing import refuse_idle
 from netsim.analyses.optimal.results.verification import ZERO
-from netsim.analyses.optimal.simulated import places_of, unknowns_of
+from netsim.analyses.optimal.simulated import places_of
 from netsim.analyses.optimal.units import own_units, scale_of
 from netsim.analyses.optimal.wishes import Wishes, watching, wishes_of
 from netsim.core.problem import TIME
@@ -42,17 +42,15 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """What is to be solved: followed signals and inputs, the former's first; the rewired network's structure and its
-    global vector at the start, the variables of a point at the start and near the end, the states with their places in
-    a point; unknowns of inputs that are shared at every instant (none where nothing is chosen beside signals);
-    `fixed`, the followed signals leave no movement; `applied`, the network whose inputs are all given."""
+    """What is to be solved: followed signals and inputs, the former's first; the rewired network's structure, the
+    variables of a point near the end, the states with their places in a point; unknowns of inputs
+    that are shared at every instant (none where nothing is chosen beside signals); `fixed`, the followed signals leave
+    no movement; `applied`, the network whose inputs are all given."""
 
     motions: Sequence[Motion]
     inputs: Sequence[Actuator]
     setting: Setting
     structure: Structure
-    g: Array
-    start: Array
     end: Array
     states: dict[Signal, int]
     shared: list[int]
@@ -74,41 +72,43 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
     """The problem; raises `InputError` for what cannot be optimised."""
     wishes = wishes_of(task.network, task.values, options)
     motions, inputs, applied, (values, system, structure) = _wired(task, options, wishes)
-    machine = build_machine(system, values, _earlier(task))
+
+    def earlier(call: Any, run: str) -> Any:
+        return ZERO if run == FOUND else task.earlier(call, run)
+
+    machine = build_machine(system, values, earlier)
     refuse_delays(system, "optimize()", "an optimum would look ahead")
     refuse_events(machine)
     machine, structure, g, _ = begun(machine, structure, options.start)
-    tuned = tuned_of(task.network, values, machine, options, _earlier(task))
+    tuned = tuned_of(values, machine, options, earlier)
     machine = tuned.machines[0] if tuned.machines else machine
     _refuse_moved_start(tuned, structure, options, g)
     unknowns, count = unknowns_of(machine, inputs, task.network), len(motions)
     free, structure = unknowns[count:], present(machine, structure)
     point, fixed = _point(machine, structure, free, motions, g)
     point = replace(point, scale=scale_of(machine, own_units(machine, options, wishes)))
-    watched = np.array([_watched(machine, point, wishes.name(k)) for k in range(len(wishes.expressions))], np.int64)
-    start = fixed_start(g, point)
-    end = nearest_end(point, end_of(point, options, wishes, watched, start, g), watched, g, start)
-    ends = end_of(point, options, wishes, watched, end, g)
-    begin = begin_of(point, options, wishes, watched, start, g)
+    wishes.places = point.first[[unknown_of(machine.system, wishes.name(k)) for k in range(len(wishes.expressions))]]
+    end = nearest_end(point, end_of(point, options, wishes, point.start), wishes.places)
+    begin, ends = begin_of(point, options, wishes, point.start), end_of(point, options, wishes, end)
     owner = np.repeat(np.arange(len(point.d)), point.d + 1)
-    refuse_idle(structure, inputs[count:], free, owner[np.append(watched, ends.places)])
+    refuse_idle(structure, inputs[count:], free, owner[np.append(wishes.places, ends.places)])
     setting = Setting(
-        point, wishes, watched, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned,
+        point, wishes, options.stop, np.array(free, np.int64), begin, ends, tuned=tuned,
         progress=task.progress or silent, followed=np.array(unknowns[:count], np.int64),
     )  # fmt: skip
-    _refuse_time(setting, options, g)
+    _refuse_time(setting, options)
     shared = unknowns if motions and free and not tuned.names else []
     states = places_of(point, structure)
-    return Posed(motions, inputs, setting, structure, g, start, end, states, shared, fixed, applied)
+    return Posed(motions, inputs, setting, structure, end, states, shared, fixed, applied)
 
 
 def _point(
     machine: Machine, structure: Structure, free: Sequence[int], motions: Sequence[Motion], g: Array
 ) -> tuple[Point, bool]:
     """The point; whether followed signals and drives leave no movement."""
-    point = point_of(machine, structure, free)
+    point = point_of(machine, structure, free, g)
     moves = point.state_places[point.states[0] < machine.system.layout.nk]
-    fixed = bool(motions or len(moves)) and not len(independent(point, moves, fixed_start(g, point), g))
+    fixed = bool(motions or len(moves)) and not len(independent(point, moves, point.start))
     return point, fixed
 
 
@@ -132,17 +132,6 @@ def _wired(
     return motions, inputs, applied, prepared(kinds, options.start or "rest")
 
 
-def _earlier(task: Task) -> Callable[[Any, str], Any]:
-    """Tables over earlier runs; inputs that are to be found are zero."""
-
-    def earlier(call: Any, run: str) -> Any:
-        if run != FOUND:
-            return task.earlier(call, run)
-        return ZERO
-
-    return earlier
-
-
 def refuse_events(machine: Machine) -> None:
     """Raises E460 for the first element that switches."""
     for batch in machine.system.batches:
@@ -154,21 +143,21 @@ def refuse_events(machine: Machine) -> None:
 
 def _refuse_moved_start(tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:
     """Raises E466 for free parameters that move a start which is given."""
-    if options.begin is not None and not (len(options.begin) == 1 and word(options.begin[0]) == "rest"):
+    if not options.starts:
         return
-    for name, machine, (_, low, _) in zip(tuned.names, tuned.machines[1:], options.parameters):
+    for machine, each in zip(tuned.machines[1:], options.parameters):
         layout, other = machine.system.layout, begun(machine, structure, options.start)[2]
         if not np.allclose(layout.state(other)[: 2 * layout.nk], layout.state(g)[: 2 * layout.nk], 1e-9, 1e-12):
-            message = f"the start depends on '{name}', and both are unknown"
+            message = f"the start depends on '{each.name}', and both are unknown"
             hint = "write begin = free, or the conditions that hold at the begin: begin = [rest, a.x == 0 m]"
-            raise InputError(Problem("E466", message, low.span, hint=hint))
+            raise InputError(Problem("E466", message, each.span, hint=hint))
 
 
-def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
+def _refuse_time(setting: Setting, options: OptimalOptions) -> None:
     """Raises E467 where the stop is free and something is a function of time."""
     if not options.is_free:
         return
-    known = setting.known(np.linspace(0.0, 1.0, 7), options.stop[1], g)
+    known = setting.known(np.linspace(0.0, 1.0, 7), options.stop[1])
     varying = (np.ptp(known, axis=1) > 0.0) & (np.arange(len(known)) != TIME)
     batches = {id(batch): batch for batch in setting.point.machine.system.batches}
     for group in setting.point.groups:
@@ -178,8 +167,3 @@ def _refuse_time(setting: Setting, options: OptimalOptions, g: Array) -> None:
             message = f"the stop is free, and '{owner.name}' is driven by a function of time"
             hint = "give the stop, or write the function with a state of its own (an integrator)"
             raise InputError(Problem("E467", message, owner.span, hint=hint))
-
-
-def _watched(machine: Machine, point: Point, name: str) -> int:
-    batch, position = machine.system.home[name]
-    return int(point.first[batch.columns(("own", 0))[position]])

@@ -1,19 +1,18 @@
 """First guesses from runs: a transient run with the inputs as they are written, or what an earlier run saved."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.inverse.check import states_of
-from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.points import Point
-from netsim.analyses.optimal.program.radau import Mesh
+from netsim.analyses.optimal.program.transcription import Motion
 from netsim.analyses.over_time.run import transient
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.network.bindings import TableCall
-from netsim.network.network import Network
 from netsim.results.samples import Signal
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
@@ -33,15 +32,6 @@ def places_of(point: Point, structure: Structure) -> dict[Signal, int]:
     names, _ = states_of(point.machine, structure)
     entries = [entry for name in names for entry, _ in finder.entries(name)]
     return {entry.signal: known[entry.slot] for entry in entries if entry.slot in known}
-
-
-def unknowns_of(machine: Machine, inputs: Sequence[Actuator], network: Network) -> list[int]:
-    """The unknowns of a rewired network that stand for inputs of the network."""
-    found = []
-    for actuator in inputs:
-        batch, position = machine.system.home[actuator.element(network)]
-        found.append(int(batch.columns(("own", 0))[position]))
-    return found
 
 
 def simulated(machine: Machine, structure: Structure, states: Mapping[str, int], stop: float) -> Series:
@@ -75,21 +65,18 @@ def saved(task: Task, run: str, states: Mapping[str, int], inputs: Mapping[str, 
     return found
 
 
-def on_mesh(point: Point, mesh: Mesh, z: Array, series: Series, places: Mapping[str, int]) -> Array:
-    """A guess z (variables, points) with the given series, stretched over the span, and rates that go with them."""
-    found = z.copy()
+def with_series(point: Point, guess: Motion, series: Series, places: Mapping[str, int]) -> Motion:
+    """A guess with the given series, stretched over the span, and rates that go with them."""
+    found, fractions = guess.z.copy(), guess.mesh.fractions
     for name, (time, values) in series.items():
-        found[places[name]] = np.interp(mesh.fractions * time[-1], time, values)
+        found[places[name]] = np.interp(fractions * time[-1], time, values)
+    span = max(float(time[-1]) for time, _ in series.values())
     given = {places[name] for name in series}
     variable, order = point.states
     for place, k in zip(point.first[variable] + order, order):
         if int(place) in given and int(place) + 1 not in given and k >= 1:
-            found[place + 1] = np.gradient(found[place], mesh.fractions) / _span(series)
-    return found
-
-
-def _span(series: Series) -> float:
-    return float(max(time[-1] for time, _ in series.values()))
+            found[place + 1] = np.gradient(found[place], fractions) / span
+    return replace(guess, z=found)
 
 
 def _name(text: str) -> Name:

@@ -8,7 +8,6 @@ least integral of squares: any other one contains a part that grows towards one 
 internal motion there is told.
 """
 
-import time as clock
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,15 +17,16 @@ from netsim.analyses.analysis import Prepared
 from netsim.analyses.inverse.authority import Started
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.guess import first_guess
-from netsim.analyses.optimal.meshes import Limits, first_mesh, on_fine_mesh
-from netsim.analyses.optimal.program.points import point_of, present
+from netsim.analyses.optimal.meshes import on_fine_mesh
+from netsim.analyses.optimal.options import Limits
+from netsim.analyses.optimal.program.points import point_of, present, unknowns_of
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.transcription import Ends, Setting, fixed_start, rates_of, silent
+from netsim.analyses.optimal.program.transcription import Ends, Setting, rates_of, silent
 from netsim.analyses.optimal.results.answer import sampled
 from netsim.analyses.optimal.results.failing import explained
 from netsim.analyses.optimal.results.verification import doubtful, verified
-from netsim.analyses.optimal.simulated import unknowns_of
 from netsim.analyses.optimal.wishes import Wishes
+from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import taken_over, told
 from netsim.text.errors import InputError, Problem
@@ -46,47 +46,43 @@ def bounded_inverse(
     """The bounded inverse as samples from -lead to stop + tail; `imposed` is the network whose signals follow their
     motions, `applied` that under given inputs, which has `started`: there the search begins. Raises `InputError` (E461)
     with more actuators than motions."""
-    began, cpu = clock.perf_counter(), clock.thread_time()
-    options = task.options
+    watch, options = Stopwatch(), task.options
     if task.spare:
         message = "a bounded inverse has as many actuators as motions"
         hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
         raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
     machine, structure, g = taken_over(machine, imposed[2], started[2])
-    point = point_of(machine, present(machine, structure), ())
+    point = point_of(machine, present(machine, structure), (), g)
     span = options.lead + options.transient.stop + options.tail
-    setting = Setting(point, Wishes(), NONE, (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
+    setting = Setting(point, Wishes(), (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
     followed = np.array(unknowns_of(machine, task.actuators, task.network), np.int64)
     setting = replace(setting, progress=task.progress or silent, followed=followed)
-    z = fixed_start(g, point)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
-    mesh, span = first_mesh(setting, limits)
-    fine = on_fine_mesh(setting, limits, g, mesh, first_guess(setting, mesh, z, z, span), span)
+    fine = on_fine_mesh(setting, limits, first_guess(setting, limits, point.start))
     if not fine.solution.solved:
         raise explained(fine.solution)
-    check = verified(task, applied, fine.solution, g, task.actuators, limits.rtol)
-    notes = [fine.text, *_left(fine.solution, g, options.lead, options.tail), check.text]
+    check = verified(task, applied, fine.solution, task.actuators, limits.rtol)
+    notes = [fine.text, *_left(fine.solution, options.lead, options.tail), check.text]
     attributes = {
         "analysis": "inverse",
         **told(started[3]),
         **fine.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),
-        "wall_seconds": clock.perf_counter() - began,
-        "cpu_seconds": clock.thread_time() - cpu,
+        **watch.read,
         "netlist": task.network.text,
     }
     between = options.transient.sample or options.transient.step * options.transient.every
-    found = sampled(fine.solution, g, between, saves, plots, beside, attributes)
+    found = sampled(fine.solution, between, saves, plots, beside, attributes)
     return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
 
 
-def _left(solution: Solution, g: Array, lead: float, tail: float) -> list[str]:
+def _left(solution: Solution, lead: float, tail: float) -> list[str]:
     """What is left of the internal motion at both ends: velocities in parts of the largest one."""
     point = solution.program.setting.point
     moving = np.flatnonzero(point.d > 0)
-    rates = np.abs(solution.program.matrix(solution.x)[point.first[moving] + 1])
+    rates = np.abs(solution.motion.z[point.first[moving] + 1])
     most = rates.max(axis=1, keepdims=True, initial=1e-300)
     share = np.where(most > most.max() * LEFT, rates / most, 0.0)
     found = []

@@ -33,19 +33,20 @@ WATCH = """component watched "the value of an expression"
   u = x
 end
 """
-INTEGRAL, FINAL, AT, LARGEST, LEAST, PEAK = "integral", "final", "at", "max", "min", "max of abs"
+INTEGRAL, FINAL, AT, LARGEST, LEAST = "integral", "final", "at", "max", "min"
 KINDS = (INTEGRAL, FINAL, AT, LARGEST, LEAST)
 INFINITE = float("inf")
 
 
 @dataclass(frozen=True)
 class Term:
-    """A number that the objective is made of: `kind` of a watched expression, an extreme of all in `watches`; of a
-    value at an instant (`final`) the share of the span."""
+    """A number that the objective is made of: the integral of a watched expression, its value at a share of the span
+    (`final`), or the largest value of all `watches` times their signs (`max`)."""
 
     kind: str
     watches: tuple[int, ...]
     share: float = 1.0
+    signs: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class Bounded:
 @dataclass(eq=False)
 class Wishes:
     """The objective as a function (terms, stop) with its terms; bounds at all times, at the begin and at the end; the
-    watched expressions and their units."""
+    watched expressions, their units and, once there is one, their places in a point."""
 
     expressions: list[Expr] = field(default_factory=list)
     dimensions: list[Dimension] = field(default_factory=list)
+    places: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     terms: list[Term] = field(default_factory=list)
     objective: Any = None
     unit: str = ""
@@ -170,7 +172,8 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
             if made not in found.terms:
                 found.terms.append(made)
                 symbols.append(ca.SX.sym(f"term{len(symbols)}"))
-            return Typed(symbols[found.terms.index(made)], unit)
+            symbol = symbols[found.terms.index(made)]
+            return Typed(-symbol if kind == LEAST else symbol, unit)
 
         return take
 
@@ -204,12 +207,18 @@ def _term(
     if len(call.arguments) != max(wanted, 1) or call.keywords:
         also = " and an instant" if kind == AT else ""
         raise InputError(Problem("E207", f"{kind}() takes one expression of signals{also}", call.span))
-    own, exprs = _smooth(kind, call.arguments[: 1 if kind == AT else None])
+    exprs: Sequence[Expr] = call.arguments[: 1 if kind == AT else None]
+    signs: tuple[float, ...] = (-1.0,) if kind == LEAST else (1.0,)
+    absolute = [e.arguments[0] for e in exprs if isinstance(e, Call) and e.function == "abs" and len(e.arguments) == 1]
+    if kind == LARGEST and len(absolute) == len(exprs):  # smooth where abs() is not
+        exprs, signs = absolute, (1.0, -1.0)
     dimensions = [_scalar(network, values, expr)[0] for expr in exprs]
     if len(set(dimensions)) > 1:
         raise InputError(Problem("E203", f"{kind}() of quantities of different kinds", call.span))
     unit = dimensions[0] * SECOND if kind == INTEGRAL else dimensions[0]
-    return Term(own, tuple(map(found.watch, exprs, dimensions)), share), unit
+    watches = tuple(map(found.watch, exprs, dimensions))
+    own = {AT: FINAL, LEAST: LARGEST}.get(kind, kind)
+    return Term(own, watches * len(signs), share, tuple(s for s in signs for _ in watches)), unit
 
 
 def _share(call: Call, scope: Scope, options: OptimalOptions) -> float:
@@ -219,14 +228,6 @@ def _share(call: Call, scope: Scope, options: OptimalOptions) -> float:
         message = "at(x, t) takes an instant behind the begin and not behind the stop, which must be given"
         raise InputError(Problem("E423", message, call.arguments[1].span, hint="minimize = at((a.x - 1 m)^2, 0.5 s)"))
     return time / options.stop[1]
-
-
-def _smooth(kind: str, exprs: Sequence[Expr]) -> tuple[str, Sequence[Expr]]:
-    """max(abs(x)) as a bound of x on both sides, which is smooth where abs() is not; a value at an instant as one of
-    the end's kind."""
-    if kind == LARGEST and all(isinstance(e, Call) and e.function == "abs" and len(e.arguments) == 1 for e in exprs):
-        return PEAK, [e.arguments[0] for e in exprs if isinstance(e, Call)]
-    return FINAL if kind == AT else kind, exprs
 
 
 def _is_signal(network: Network, values: Values, expr: Expr) -> bool:

@@ -101,10 +101,12 @@ def _written(number: float, file: str) -> Expr:
 
 
 def expressions_given(name: str, value: Any) -> Expr:
-    """The expression of a number or a text, of a list of them, or of a mapping of names to such: [name = value]."""
+    """The expression of a number or a text, of a list of them, or of a mapping of names to such: [name = value], and
+    [name = least .. largest] where the value is a pair (least, largest)."""
     if isinstance(value, Mapping):
         items = mapping_given(name, value).items()
-        return Vector(tuple(Binary("=", parse_expression(n, name), expressions_given(name, v)) for n, v in items))
+        given = [pair_given(n, v) if isinstance(v, tuple) else expressions_given(name, v) for n, v in items]
+        return Vector(tuple(Binary("=", parse_expression(n, name), v) for (n, _), v in zip(items, given)))
     if isinstance(value, str | Spanned) or plain_number(value) is not None:
         return expression_given(name, value)
     if not _is_list(value):
@@ -132,12 +134,12 @@ def mapping_given(name: str, value: Any, example: str = "{'m1.m': '3 kg'}") -> M
     return value
 
 
-def pair_given(name: str, value: Any) -> tuple[Expr, Expr]:
-    """The ends of a range: (least, largest)."""
+def pair_given(name: str, value: Any) -> Expr:
+    """A range least .. largest: (least, largest)."""
     ends: Sequence[Any] = tuple(value) if _is_list(value) else ()
     if len(ends) != 2:
         raise refused(name, "a pair (least, largest)", value)
-    return expression_given(name, ends[0]), expression_given(name, ends[1])
+    return Binary("..", expression_given(name, ends[0]), expression_given(name, ends[1]))
 
 
 def path_given(name: str, value: Any) -> Path:

@@ -23,6 +23,7 @@ NOWHERE = -1
 """The place of a variable that is zero for ever, and the row of a result that nobody wants."""
 OBJECTIVE = 0
 """The row that is made least."""
+NOTHING = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,13 @@ def joined(parts: Iterable[Array], kind: type = float) -> Array:
     return np.concatenate([np.zeros(0, kind), *(part.T.ravel() for part in parts)])
 
 
+def weighted(places: Sequence[Array], factors: Sequence[Any], rows: Array, added: Any = 0.0) -> Block:
+    """Places times factors and something added (summands, copies), in the row of each copy."""
+    v, f = ca.SX.sym("v", len(places)), ca.SX.sym("f", len(places) + 1)
+    given = np.stack([np.broadcast_to(each, rows.shape) for each in (*factors, added)])
+    return Block(Formula(v, f, ca.dot(f[:-1], v) + f[-1]), np.stack(places), given, rows[None])
+
+
 class Evaluation:
     """A function (variables, constants and, with `dual`, multipliers of rows) of every block for all its copies. What
     they read and give has fixed places in memory, so that an evaluation costs little more than its arithmetic."""
@@ -97,7 +105,7 @@ class Evaluation:
         sizes = [f.numel_out(0) * block.copies for f, block in zip(functions, blocks)]
         self.at, self.rows = (joined((getattr(b, name) for b in blocks), np.int64) for name in ("places", "rows"))
         self.read = [np.empty(len(self.at)), joined(block.given for block in blocks), np.empty(len(self.rows))]
-        self.found, self.buffers = np.empty(sum(sizes)), list[Any]()
+        self.found, self.buffers, self.seen = np.empty(sum(sizes)), list[Any](), NOTHING
         first = [0, 0, 0, 0]
         for block, function, size in zip(blocks, functions, sizes):
             own = [block.places.size, block.given.size, block.rows.size, size]
@@ -113,23 +121,23 @@ class Evaluation:
             self.buffers.append((buffer, run))
 
     def __call__(self, x: Array, lam: Array | None = None) -> Array:
-        """The entries of all blocks, in the order of `joined`, until the next call."""
-        self.read[0][:] = np.append(x, 0.0)[self.at]
+        """The entries of all blocks, in the order of `joined`, until the next call; those of the last x are known."""
         if lam is not None:
             self.read[2][:] = np.append(lam, 0.0)[self.rows]
+        elif np.array_equal(x, self.seen):
+            return self.found
+        self.seen, self.read[0][:] = x, np.append(x, 0.0)[self.at]
         for _, run in self.buffers:
             run()
         return self.found
 
+    def give(self, blocks: Sequence[Block]) -> None:
+        """Takes the constants of blocks that differ from its own in these alone."""
+        self.read[1][:], self.seen = joined(block.given for block in blocks), NOTHING
+
     def summed(self, x: Array, rows: int) -> Array:
         """All rows, where the entries are results of the blocks."""
         return np.bincount(np.where(self.rows < 0, rows, self.rows), self(x), rows + 1)[:rows]
-
-
-def divided(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """The blocks that add to the objective, which add to nothing else, and all others."""
-    prices = [bool((block.rows == OBJECTIVE).any()) for block in blocks]
-    return [b for b, one in zip(blocks, prices) if one], [b for b, one in zip(blocks, prices) if not one]
 
 
 def values_in(blocks: Sequence[Block]) -> Evaluation:
@@ -181,12 +189,11 @@ class Scaled:
 
     def __init__(self, blocks: Sequence[Block], size: Array, weight: Array, options: Mapping[str, Any]):
         self.size, self.weight = size, weight
-        self.priced, self.others = divided(blocks)
-        self.objective, self.prices = values_in(self.priced), slopes_in(self.priced)
-        self.values, self.slopes = values_in(self.others), slopes_in(self.others)
+        self.values, self.slopes = values_in(blocks), slopes_in(blocks)
         self.curvature = Evaluation(blocks, [block.formula.curvature[0] for block in blocks], dual=True)
-        self.priced_places = _pairs([block.sloping for block in self.priced])[1]
-        row, column = _pairs([block.sloping for block in self.others])
+        row, column = _pairs([block.sloping for block in blocks])
+        self.priced, self.prices = np.flatnonzero(self.values.rows == OBJECTIVE), np.flatnonzero(row == OBJECTIVE)
+        self.priced_places = column[self.prices]
         self.jacobian = Meeting(row - 1, column, weight[row] * size[column], (len(weight) - 1, len(size)))
         one, other = _pairs([block.curving for block in blocks])
         # an entry of the upper triangle stands for both; where two variables of a copy are one, it counts twice
@@ -214,13 +221,8 @@ class Scaled:
 
     def give(self, blocks: Sequence[Block]) -> None:
         """Takes the constants of blocks that differ from its own in these alone."""
-        priced, others = divided(blocks)
-        for each, own in (
-            *((each, priced) for each in (self.objective, self.prices)),
-            *((each, others) for each in (self.values, self.slopes)),
-            (self.curvature, blocks),
-        ):
-            each.read[1][:] = joined(block.given for block in own)
+        for each in (self.values, self.slopes, self.curvature):
+            each.give(blocks)
 
     def solved(self, tell: Callable[[int], object] = lambda step: None, **given: Any) -> tuple[Any, Any]:
         """The answer of IPOPT and how it ended; `tell` is called with the number of every iteration. What it raises
@@ -242,13 +244,13 @@ class Scaled:
         return int(any(each.raised is not None for each in self.called.values()))
 
     def _objective(self, x: Array, *_: Array) -> Any:
-        return self.weight[OBJECTIVE] * self.objective(x * self.size).sum()
+        return self.weight[OBJECTIVE] * self.values(x * self.size)[self.priced].sum()
 
     def _values(self, x: Array, *_: Array) -> Array:
         return (self.weight * self.values.summed(x * self.size, len(self.weight)))[1:]
 
     def _gradient(self, x: Array, _: Array) -> Array:
-        slopes = np.bincount(self.priced_places, self.prices(x * self.size), len(x))
+        slopes = np.bincount(self.priced_places, self.slopes(x * self.size)[self.prices], len(x))
         return self.weight[OBJECTIVE] * slopes * self.size
 
     def _slopes(self, x: Array, _: Array) -> Array:

@@ -7,13 +7,14 @@ constraints leave open (`ways`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import Form, differentiated
@@ -23,6 +24,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.starts.written import written_sizes
 from netsim.equations.system import System
 from netsim.initial.initial import Structure, structure_of
+from netsim.network.network import Network
 from netsim.structure.orders import StructurallySingular, all_equation_numbers
 
 Array = np.ndarray
@@ -65,13 +67,14 @@ class Group:
 @dataclass(frozen=True, eq=False)
 class Point:
     """All variables and equations of an instant. `c` is -1 for equations that are left out; variables at orders 0 .. d;
-    rows F at orders 0 .. c, then relations along the ways. `scale` are the sizes of positions and of unknowns (2,
-    unknowns) in the problem's own units, where those are not the usual ones."""
+    rows F at orders 0 .. c, then relations along the ways. `g` is the global vector at the start. `scale` are the sizes
+    of positions and of unknowns (2, unknowns) in the problem's own units, where those are not the usual ones."""
 
     machine: Machine
     c: Array
     d: Array
     groups: tuple[Group, ...] = ()
+    g: Array = field(default_factory=lambda: np.zeros(0))
     scale: Array | None = None
 
     @cached_property
@@ -137,6 +140,14 @@ class Point:
         found[0, nk : system.n] = np.where(written[2 * nk :] > 0.0, written[2 * nk :], found[0, nk : system.n])
         return found
 
+    @cached_property
+    def start(self) -> Array:
+        """The variables at the start, 0 for those that the global vector has no room for."""
+        found = np.zeros(self.size)
+        places, slots = self.slots()
+        found[places] = self.g[slots]
+        return found
+
     def slots(self) -> tuple[Array, Array]:
         """(places, slots in g) of all variables that g has room for."""
         layout, places, slots = self.machine.system.layout, [], []
@@ -151,6 +162,10 @@ class Point:
                 places.append(self.first[layout.n + of] + order)
                 slots.append(layout.differentiated(of, order))
         return np.concatenate(places).astype(np.int64), np.concatenate(slots).astype(np.int64)
+
+    def alone(self, rows: Array) -> list[Block]:
+        """The blocks of one point at the start, with the row of every row."""
+        return list(self.blocks(self.g[:, None], np.zeros(1, np.int64), rows[:, None]))
 
     def blocks(
         self, g: Array, offsets: Array, rows: Array, others: Others = (), free: Array = NO_PLACES
@@ -180,6 +195,17 @@ def _counted(counts: Array) -> tuple[Array, Array]:
     return number, np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
+def unknown_of(system: System, element: str) -> int:
+    """The unknown of an element that was added to a network and has one."""
+    batch, position = system.home[element]
+    return int(batch.columns(("own", 0))[position])
+
+
+def unknowns_of(machine: Machine, inputs: Sequence[Actuator], network: Network) -> list[int]:
+    """The unknowns of a rewired network that stand for inputs of the network."""
+    return [unknown_of(machine.system, actuator.element(network)) for actuator in inputs]
+
+
 def present(machine: Machine, structure: Structure) -> Structure:
     """The orders of a machine's network where coefficients that its parameters make zero do not count: of a matrix of a
     state space they decide what depends on an input, and how directly."""
@@ -193,12 +219,12 @@ def present(machine: Machine, structure: Structure) -> Structure:
         return structure
 
 
-def point_of(machine: Machine, structure: Structure, dropped: Collection[int]) -> Point:
+def point_of(machine: Machine, structure: Structure, dropped: Collection[int], g: Array) -> Point:
     """The point of a machine's network without the equations in `dropped`, whose variables are free."""
     o = structure.dynamic
     c = np.where(o.match >= 0, o.c, -1)
     c[list(dropped)] = -1
-    point = Point(machine, c, o.d)
+    point = Point(machine, c, o.d, g=g)
     sums = structure.signature.sums
     groups = [group for batch in machine.system.batches for group in _groups(point, batch, sums)]
     return replace(point, groups=tuple(groups))

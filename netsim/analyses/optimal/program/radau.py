@@ -40,6 +40,11 @@ class Mesh:
         """Weights of the quadrature on 0 .. 1."""
         return lagrange_weights(self.nodes)
 
+    @cached_property
+    def quadrature(self) -> Array:
+        """Weights of all points behind the begin in integrals over the span."""
+        return (self.spans[:, None] * self.weights).ravel()
+
     @property
     def intervals(self) -> int:
         return len(self.ends) - 1

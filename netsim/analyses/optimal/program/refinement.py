@@ -7,6 +7,7 @@ their differences are those of a step of implicit Euler, in which lower orders m
 smaller one of the two counts. Intervals in which a state errs by more than rtol of its size are split.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from netsim.analyses.optimal.program.blocks import slopes_of, values_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.transcription import Setting
+from netsim.analyses.optimal.program.transcription import Motion, Setting
 from netsim.core.linear.columns import columns_of, diagonal_of
 from netsim.core.linear.least_change import Pivots, least_change
 
@@ -34,13 +35,13 @@ def between(mesh: Mesh) -> Array:
     return (mesh.ends[:-1, None] + mesh.spans[:, None] * 0.5 * (inner[1:] + inner[:-1])).ravel()
 
 
-def errors(solution: Solution, g: Array, sizes: Array) -> Array:
+def errors(solution: Solution, sizes: Array) -> Array:
     """The error that each interval adds to a state, in parts of its size: the largest of all states (intervals)."""
     setting, mesh = solution.program.setting, solution.program.mesh
     point = setting.point
     fractions = between(mesh)
     z, count = solution.at(fractions), len(fractions)
-    known = setting.known(fractions, solution.stop, g)
+    known = setting.known(fractions, solution.stop)
     offsets = np.arange(count) * point.size
     rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
     blocks = list(point.blocks(known, offsets, rows))
@@ -128,8 +129,8 @@ def refined(mesh: Mesh, error: Array, rtol: float) -> Mesh:
     return Mesh(np.append(np.concatenate(ends), 1.0), mesh.degree)
 
 
-def moved(solution: Solution, mesh: Mesh) -> Array:
-    """All variables at the points of another mesh (variables, points)."""
+def moved(solution: Solution, mesh: Mesh) -> Motion:
+    """The motion at the points of another mesh."""
     found = solution.at(mesh.fractions)
-    found[:, 0] = solution.program.matrix(solution.x)[:, 0]
-    return found
+    found[:, 0] = solution.motion.z[:, 0]
+    return replace(solution.motion, mesh=mesh, z=found)

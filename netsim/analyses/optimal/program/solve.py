@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.optimal.program.blocks import Scaled, slopes_of, values_of
-from netsim.analyses.optimal.program.transcription import Program
+from netsim.analyses.optimal.program.transcription import Motion, Program
 
 Array = np.ndarray
 TOLERANCE = 1e-9
@@ -49,12 +49,16 @@ class Solution:
     weight: Array
     scaled: Scaled
 
+    @cached_property
+    def motion(self) -> Motion:
+        return self.program.motion(self.x)
+
     def at(self, fractions: Array) -> Array:
         """All variables at fractions of the span (variables, fractions)."""
         point = self.program.setting.point
         differentiated = np.zeros(point.size, bool)
         differentiated[point.state_places] = True
-        return self.program.mesh.at(self.program.matrix(self.x), fractions, differentiated)
+        return self.program.mesh.at(self.motion.z, fractions, differentiated)
 
     @property
     def solved(self) -> bool:
@@ -89,11 +93,6 @@ class Solution:
         return float((np.abs(slopes) * np.clip(gap, 0.0, 1.0)).max(initial=0.0))
 
     @property
-    def tuned(self) -> Array:
-        """By how much the free parameters differ from their first values."""
-        return self.x[len(self.x) - len(self.program.setting.tuned.names) :]
-
-    @property
     def ill_scaled(self) -> bool:
         """Whether the objective's weight is far from what its derivatives at the solution ask for."""
         slopes = abs(slopes_of(self.program.blocks, self.x, len(self.weight))[[0]]) @ self.size
@@ -102,7 +101,7 @@ class Solution:
 
     @property
     def stop(self) -> float:
-        return float(self.x[self.program.span])
+        return self.motion.stop
 
 
 def solved(

@@ -16,11 +16,11 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.optimal.parameters import Tuned
-from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula
+from netsim.analyses.optimal.program.blocks import NOWHERE, OBJECTIVE, Block, Formula, weighted
 from netsim.analyses.optimal.program.points import Others, Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.ways import Ways, ways_of
-from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, LEAST, PEAK, Bounded, Wishes
+from netsim.analyses.optimal.wishes import FINAL, INTEGRAL, LARGEST, Bounded, Wishes
 from netsim.core.newton import OUTSIDE_TABLE, set_time
 from netsim.equations.machine import Machine
 from netsim.text.errors import InputError, Problem
@@ -35,14 +35,12 @@ def silent(fraction: float, time: float, iteration: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What does not depend on the mesh: the point, the place of every watched expression in it, wishes, bounds of the
-    span, variables whose highest order is free, what holds at both ends; when the span begins (`early`, s); places
-    whose squares, times weights, are to have a least integral (`still`); who is told of IPOPT's iterations;
-    inputs that followed signals determine."""
+    """What does not depend on the mesh: the point, wishes, bounds of the span, variables whose highest order is free,
+    what holds at both ends; when the span begins (`early`, s); places whose squares, times weights, are to have a least
+    integral (`still`); who is told of IPOPT's iterations; inputs that followed signals determine."""
 
     point: Point
     wishes: Wishes
-    watched: Array
     stop: tuple[float, float]
     free: Array
     begin: "Ends"
@@ -53,16 +51,28 @@ class Setting:
     progress: Callable[[float, float, int], object] = silent
     followed: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def known(self, fractions: Array, stop: float, g: Array) -> Array:
+    def known(self, fractions: Array, stop: float) -> Array:
         """Global vectors (slots, instants) with all functions of time at fractions of the span."""
-        return known_at(self.point.machine, self.early + fractions * stop, g)
+        return known_at(self.point.machine, self.early + fractions * stop, self.point.g)
 
-    def others(self, fractions: Array, stop: float, g: Array) -> Others:
+    def others(self, fractions: Array, stop: float) -> Others:
         """The same under a step of each free parameter, with the machine and the step."""
         tuned, times, found = self.tuned, self.early + fractions * stop, list[tuple[Machine, Array, float]]()
         for machine, step in zip(tuned.machines[1:], tuned.steps):
-            found.append((machine, known_at(machine, times, tuned.known(self.point.machine, machine, g)), float(step)))
+            g = np.where(machine.g != self.point.machine.g, machine.g, self.point.g)
+            found.append((machine, known_at(machine, times, g), float(step)))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Variables at all points of a mesh (variables, points), the span (s), and by how much free parameters differ from
+    their first values."""
+
+    mesh: Mesh
+    z: Array
+    stop: float
+    tuned: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,17 +121,17 @@ class Program:
         """The place of the span."""
         return self.globals
 
-    def matrix(self, x: Array) -> Array:
-        """Variables at all points (variables, points)."""
-        return x[: self.globals].reshape(self.points, -1).T
+    def motion(self, x: Array) -> Motion:
+        """The motion that its variables are."""
+        tuned = x[len(x) - len(self.setting.tuned.names) :]
+        return Motion(self.mesh, x[: self.globals].reshape(self.points, -1).T, float(x[self.globals]), tuned)
 
 
-def transcribed(
-    setting: Setting, mesh: Mesh, g: Array, z: Array, others: Others = (), like: Program | None = None
-) -> Program:
-    """The program on a mesh; g (slots, points) is what is known at each point, `others` the same under steps of the
-    free parameters; z (variables, points) is a guess, near which it is looked what is open. The ways of a program
-    `like` it are taken where they serve."""
+def transcribed(setting: Setting, guess: Motion, like: Program | None = None) -> Program:
+    """The program on the mesh of a guess, near which it is looked what is open. The ways of a program `like` it are
+    taken where they serve."""
+    mesh = guess.mesh
+    g, others = setting.known(mesh.fractions, guess.stop), setting.others(mesh.fractions, guess.stop)
     point, count = setting.point, len(mesh.fractions)
     offsets = np.arange(count) * point.size
     first = count * point.size
@@ -130,12 +140,11 @@ def transcribed(
     size = first + 1 + len(terms) + len(others)
     numbers, rows = _row_numbers(setting, count)
     blocks = list(point.blocks(g, offsets, numbers, others, parameters))
-    ways = ways_of(point, mesh, g, z, like.ways if like else None)
+    ways = ways_of(point, mesh, g, guess.z, like.ways if like else None)
     if point.ways:
         blocks.append(_collocation(point, mesh, ways, offsets, numbers, first))
     low, high = np.full(size, -INFINITE), np.full(size, INFINITE)
     low[first], high[first] = setting.stop
-    low[first + 1 + np.flatnonzero([term.kind == PEAK for term in terms])] = 0.0
     tuned = setting.tuned
     low[parameters], high[parameters] = tuned.low - tuned.first, tuned.high - tuned.first
     bounded = low[:first].reshape(count, -1), high[:first].reshape(count, -1)
@@ -165,11 +174,11 @@ def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
 def _bound(setting: Setting, low: Array, high: Array) -> None:
     """Limits at all times, what holds at both ends; low and high are (points, variables)."""
     for limit in setting.wishes.limits:
-        place = setting.watched[limit.watch]
+        place = setting.wishes.places[limit.watch]
         low[:, place], high[:, place] = np.maximum(low[:, place], limit.low), np.minimum(high[:, place], limit.high)
     for k, end in ((0, setting.begin), (-1, setting.end)):
         for limit in end.bounds:
-            place = setting.watched[limit.watch]
+            place = setting.wishes.places[limit.watch]
             low[k, place], high[k, place] = max(low[k, place], limit.low), min(high[k, place], limit.high)
         low[k, end.places] = high[k, end.places] = end.values
 
@@ -190,22 +199,20 @@ def _collocation(point: Point, mesh: Mesh, ways: Ways, offsets: Array, numbers: 
 def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: int) -> list[Rows]:
     """The objective in row 0, and the rows of its integrals and extremes."""
     wishes, found, reads = setting.wishes, list[Rows](), list[int]()
-    for k, term in enumerate(wishes.terms):
-        own, places = span + 1 + k, setting.watched[list(term.watches)]
-        place = int(places[0])
+    for own, term in enumerate(wishes.terms, span + 1):
+        at = wishes.places[list(term.watches)][:, None] + offsets[1:]
+        row = rows + sum(each.count for each in found)
+        reads.append(int(at[0, mesh.point_at(term.share) - 1]) if term.kind == FINAL else own)
         if term.kind == INTEGRAL:
-            found.append(Rows(_integral(mesh, offsets, place, own, span, rows), 1))
-        elif term.kind != FINAL:
-            signs = {LARGEST: [(1.0, 1.0)], LEAST: [(-1.0, -1.0)], PEAK: [(1.0, 1.0), (1.0, -1.0)]}[term.kind]
-            at = (offsets[1:] + places[:, None]).ravel()
-            count = len(at)
-            found.append(
-                Rows([_extreme(at, own, rows + k * count, *s) for k, s in enumerate(signs)], count * len(signs), True)
-            )
-        rows += found[-1].count if term.kind != FINAL else 0
-        reads.append(int(offsets[mesh.point_at(term.share)]) + place if term.kind == FINAL else own)
+            total = weighted([np.array([own])], [1.0], np.array([row]))
+            found.append(Rows([_integral(mesh, at, -np.ones(1), 1, span, row), total], 1))
+        elif term.kind == LARGEST:
+            signs = np.repeat(term.signs, len(offsets) - 1)
+            beyond = weighted([np.full(at.size, own), at.ravel()], [1.0, -signs], row + np.arange(at.size))
+            found.append(Rows([beyond], at.size, True))
     if setting.still.size:
-        found.append(Rows([_still(setting, mesh, offsets, span)], 0))
+        at = setting.still[0].astype(np.int64)[:, None] + offsets[1:]
+        found.append(Rows([_integral(mesh, at, setting.still[1], 2, span, OBJECTIVE)], 0))
     if wishes.objective is None:
         return found
     terms, stop = ca.SX.sym("terms", len(reads)), ca.SX.sym("stop")
@@ -215,59 +222,24 @@ def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: in
     return found
 
 
-def _still(setting: Setting, mesh: Mesh, offsets: Array, span: int) -> Block:
-    """The integral of weighted squares in row 0."""
+def _integral(mesh: Mesh, at: Array, factors: Array, power: int, span: int, row: int) -> Block:
+    """The integral of sum_k factors_k value_k^power, with the places `at` (series, points) of the values, in a row."""
     v, weight = ca.SX.sym("v", 2), ca.SX.sym("weight")
-    places = setting.still[0].astype(np.int64)[:, None] + offsets[1:]
-    weights = setting.still[1][:, None] * (mesh.spans[:, None] * mesh.weights).ravel()
-    read = np.stack([places.ravel(), np.full(places.size, span)])
-    formula = Formula(v, weight, weight * v[1] * v[0] ** 2)
-    return Block(formula, read, weights.reshape(1, -1), np.full((1, places.size), OBJECTIVE))
-
-
-def _integral(mesh: Mesh, offsets: Array, place: int, own: int, span: int, row: int) -> list[Block]:
-    """0 = integral - sum over points of span * share * weight * value."""
-    value, stop, weight = ca.SX.sym("value"), ca.SX.sym("stop"), ca.SX.sym("weight")
-    formula = Formula(ca.vertcat(value, stop), weight, -weight * stop * value)
-    at = offsets[1:] + place
-    places = np.stack([at, np.full(len(at), span)])
-    weights = (mesh.spans[:, None] * mesh.weights).reshape(1, -1)
-    total = ca.SX.sym("total")
-    return [
-        Block(formula, places, weights, np.full((1, len(at)), row)),
-        Block(Formula(total, ca.SX(0, 1), total), np.array([[own]]), np.zeros((0, 1)), np.array([[row]])),
-    ]
-
-
-def _extreme(at: Array, own: int, rows: int, outer: float, inner: float) -> Block:
-    """outer*extreme - inner*value >= 0 at all points."""
-    v = ca.SX.sym("v", 2)
-    formula = Formula(v, ca.SX(0, 1), outer * v[0] - inner * v[1])
-    places = np.stack([np.full(len(at), own), at])
-    return Block(formula, places, np.zeros((0, len(at))), rows + np.arange(len(at))[None])
+    weights = (factors[:, None] * mesh.quadrature).reshape(1, -1)
+    places = np.stack([at.ravel(), np.full(at.size, span)])
+    return Block(Formula(v, weight, weight * v[1] * v[0] ** power), places, weights, np.full((1, at.size), row))
 
 
 def _ends(setting: Setting, offsets: Array, rows: int) -> list[Rows]:
     """What is at the end as at the begin; inputs at the begin as at the first point."""
-    v = ca.SX.sym("v", 2)
-    formula = Formula(v, ca.SX(0, 1), v[0] - v[1])
-    tops = setting.point.top_places[setting.free]
-    pairs = [(tops + offsets[0], tops + offsets[1])]
-    if len(setting.end.periodic):
-        pairs.append((setting.end.periodic + offsets[-1], setting.end.periodic + offsets[0]))
-    one, other = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
-    count = len(one)
-    if not count:
+    tops, periodic = setting.point.top_places[setting.free], setting.end.periodic
+    one, other = (
+        np.append(tops + offsets[0], periodic + offsets[-1]),
+        np.append(tops + offsets[1], periodic + offsets[0]),
+    )
+    if not len(one):
         return []
-    return [Rows([Block(formula, np.stack([one, other]), np.zeros((0, count)), rows + np.arange(count)[None])], count)]
-
-
-def fixed_start(g: Array, point: Point) -> Array:
-    """The variables of a point as a global vector has them, 0 where that has no room."""
-    found = np.zeros(point.size)
-    places, slots = point.slots()
-    found[places] = g[slots]
-    return found
+    return [Rows([weighted([one, other], [1.0, -1.0], rows + np.arange(len(one)))], len(one))]
 
 
 def rates_of(point: Point) -> Array:

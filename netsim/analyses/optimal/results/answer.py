@@ -21,12 +21,12 @@ BLOCK = 1_000
 """Global vectors that are held at a time."""
 
 
-def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
+def vectors(solution: Solution, fractions: Array) -> Array:
     """Global vectors (fractions, slots) of the solution at fractions of its span."""
     setting, point = solution.program.setting, solution.program.setting.point
     z, (places, slots) = solution.at(fractions), point.slots()
-    found = np.empty((len(fractions), len(g)))
-    known = setting.known(fractions, solution.stop, g)
+    found = np.empty((len(fractions), len(point.g)))
+    known = setting.known(fractions, solution.stop)
     for k in range(len(fractions)):
         row = known[:, k].copy()
         row[slots] = z[places, k]
@@ -37,7 +37,6 @@ def vectors(solution: Solution, g: Array, fractions: Array) -> Array:
 
 def sampled(
     solution: Solution,
-    g: Array,
     between: float,
     saves: Sequence[Expr],
     plots: Sequence[Expr],
@@ -55,21 +54,20 @@ def sampled(
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, reader_of(machine, selection))
     count = len(selection.entries)
-    values, power = _read_at(solution, g, shares, reader, count)
-    at_points, flows = _read_at(solution, g, mesh.fractions, reader, count) if between else (values, power)
+    values, power = _read_at(solution, shares, reader, count)
+    at_points, flows = _read_at(solution, mesh.fractions, reader, count) if between else (values, power)
     worked = stop * _integrals(mesh, flows[:, [SUPPLIED, DISSIPATED]], shares)
     energy = np.column_stack([power[:, STORED], worked])
     early = solution.program.setting.early
-    time, top = early + shares * stop, machine.system.network.top
+    time = early + shares * stop
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     nodes = mesh.numbers
     trace = Trace(
         early + mesh.fractions[nodes] * stop, {n: at_points[:, j][nodes] for j, n in enumerate(selection.entries)}
     )
-    signals = selection.signals(columns, time, machine.values.scope(top), top, trace)
-    shown = np.column_stack([series for series, _ in signals.values()]) if signals else np.zeros((len(time), 0))
+    signals, shown = selection.table(machine, columns, time, trace)
     return Samples(
-        "", time, tuple(signal for _, signal in signals.values()), shown, energy, attributes,
+        "", time, signals, shown, energy, attributes,
         trace=trace, unseen={n: columns[n] for n in unseen}, kinetic=power[:, KINETIC],
     )  # fmt: skip
 
@@ -82,10 +80,10 @@ def read(machine: Machine, rows: Array, names: Sequence[Name]) -> dict[str, Arra
     return {name: values[:, j] for j, name in enumerate(selection.entries)}
 
 
-def _read_at(solution: Solution, g: Array, shares: Array, reader: Any, count: int) -> tuple[Array, Array]:
+def _read_at(solution: Solution, shares: Array, reader: Any, count: int) -> tuple[Array, Array]:
     """Signals and powers at fractions of the span, from a `BLOCK` of global vectors after the other."""
     machine, blocks = solution.program.setting.point.machine, range(0, len(shares), BLOCK)
-    found = [_read(machine, reader, vectors(solution, g, shares[k : k + BLOCK]), count) for k in blocks]
+    found = [_read(machine, reader, vectors(solution, shares[k : k + BLOCK]), count) for k in blocks]
     return np.concatenate([values for values, _ in found]), np.concatenate([powers for _, powers in found])
 
 

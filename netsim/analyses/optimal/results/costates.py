@@ -31,11 +31,11 @@ from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 Array = np.ndarray
 
 
-def with_costates(samples: Samples, solution: Solution, g: Array, states: Mapping[Signal, int], sign: float) -> Samples:
+def with_costates(samples: Samples, solution: Solution, states: Mapping[Signal, int], sign: float) -> Samples:
     """Samples with a signal `costate.NAME` for every state (with its place in a point) that a relation differentiates;
     `sign` is -1 where the objective is made largest."""
     setting = solution.program.setting
-    found = sign * costates(solution, g, np.clip((samples.time - setting.early) / solution.stop, 0.0, 1.0))
+    found = sign * costates(solution, np.clip((samples.time - setting.early) / solution.stop, 0.0, 1.0))
     row = {int(place): k for k, place in enumerate(setting.point.state_places)}
     signals, series = list(samples.signals), [samples.values]
     for state, place in states.items():
@@ -46,7 +46,7 @@ def with_costates(samples: Samples, solution: Solution, g: Array, states: Mappin
     return replace(samples, signals=tuple(signals), values=np.hstack(series))
 
 
-def costates(solution: Solution, g: Array, fractions: Array) -> Array:
+def costates(solution: Solution, fractions: Array) -> Array:
     """Costates of all `state_places` of a point at fractions of the span (states, fractions), with g as `sampled`."""
     program, mesh, point = solution.program, solution.program.mesh, solution.program.setting.point
     first, count = point.equations[-1], point.ways
@@ -57,7 +57,7 @@ def costates(solution: Solution, g: Array, fractions: Array) -> Array:
     every = np.zeros((len(point.state_places), mesh.intervals, 1 + mesh.degree))
     for k in range(mesh.intervals):
         every[:, k] = program.ways.matrix(point, k) @ np.column_stack([begin[:, k], inner[:, k]])
-    every = tangential(solution, g, mesh.numbers.ravel(), every.reshape(len(every), -1)).reshape(every.shape)
+    every = tangential(solution, mesh.numbers.ravel(), every.reshape(len(every), -1)).reshape(every.shape)
     jump = np.zeros(every.shape[:2])
     jump[:, :-1] = every[:, 1:, 0] - every[:, :-1, -1]
     if mesh.intervals > 1:
@@ -69,15 +69,15 @@ def costates(solution: Solution, g: Array, fractions: Array) -> Array:
     return smooth + jump[:, interval] * legval(2.0 * theta - 1.0, halves)
 
 
-def tangential(solution: Solution, g: Array, points: Array, prices: Array) -> Array:
+def tangential(solution: Solution, points: Array, prices: Array) -> Array:
     """Prices of all states (states, points) at points of the mesh without their parts along constraints' gradients."""
     setting, point = solution.program.setting, solution.program.setting.point
     equation, order = point.hidden
     if not len(equation):
         return prices
     which, of = np.unique(points, return_inverse=True)
-    known = setting.known(solution.program.mesh.fractions[which], solution.stop, g)
-    slopes = point_slopes(point, known, solution.program.matrix(solution.x)[:, which])
+    known = setting.known(solution.program.mesh.fractions[which], solution.stop)
+    slopes = point_slopes(point, known, solution.motion.z[:, which])
     variable, level = point.states
     leading = (point.c[equation] - order)[:, None] == point.d[variable] - level
     found = prices.copy()

@@ -16,7 +16,7 @@ from netsim.analyses.optimal.guess import sizes, whole_guess
 from netsim.analyses.optimal.program.radau import Mesh, even
 from netsim.analyses.optimal.program.refinement import moved
 from netsim.analyses.optimal.program.solve import Solution, solved
-from netsim.analyses.optimal.program.transcription import Ends, Setting, transcribed
+from netsim.analyses.optimal.program.transcription import Ends, Motion, Setting, transcribed
 from netsim.analyses.optimal.wishes import Wishes
 
 Array = np.ndarray
@@ -24,60 +24,46 @@ ITERATIONS = 25
 """IPOPT's iterations in an interval: a motion that needs more runs away."""
 
 
-def pointwise(
-    setting: Setting, mesh: Mesh, first: Array, stop: float, g: Array, inputs: Sequence[int], near: bool = False
-) -> Array | None:
-    """All variables (variables, points) of the motion whose states begin as in `first` (variables, points) and whose
-    `inputs` (unknowns of the network) have the least norm (in SI units) at every instant; `first` gives sizes too, and
-    is a guess where it is `near`. Limits and ends do not count. None if that motion does not come to its end."""
-    point, one = setting.point, even(1, mesh.degree)
+def pointwise(setting: Setting, first: Motion, inputs: Sequence[int], near: bool = False) -> Motion | None:
+    """The motion whose states begin as in `first` and whose `inputs` (unknowns of the network) have the least norm (in
+    SI units) at every instant; `first` gives sizes too, and is a guess where it is `near`. Limits and ends do not
+    count. None if that motion does not come to its end."""
+    point, mesh, one = setting.point, first.mesh, even(1, first.mesh.degree)
     still = np.stack([point.first[list(inputs)], np.ones(len(inputs))])
     alone = replace(setting, wishes=Wishes(), end=Ends(), still=still)
-    z, part = first.copy(), None
-    size = sizes(point, first, stop)
-    for low, span, numbers in zip(mesh.ends, mesh.spans * stop, mesh.numbers):
+    z, part, size = first.z.copy(), None, sizes(point, first.z, first.stop)
+    for low, span, numbers in zip(mesh.ends, mesh.spans * first.stop, mesh.numbers):
         here = Ends(point.state_places, z[point.state_places, numbers[0]], fixed=True)
-        window = replace(alone, early=setting.early + low * stop, stop=(span, span), begin=here)
+        window = replace(alone, early=setting.early + low * first.stop, stop=(span, span), begin=here)
         if not near:
             z[:, numbers[1:]] = z[:, numbers[:1]]
-        part_of = transcribed(
-            window, one, window.known(one.fractions, span, g), z[:, numbers], like=part.program if part else None
-        )
-        x = whole_guess(window, one, z[:, numbers], span)
-        part = solved(
-            part_of,
-            x,
-            np.append(np.tile(size, len(numbers)), span),
-            ITERATIONS,
-            like=part if part and part.program.ways is part_of.ways else None,
-        )
+        guess = Motion(one, z[:, numbers], span)
+        program, own = transcribed(window, guess, part.program if part else None), np.tile(size, len(numbers))
+        like = part if part and part.program.ways is program.ways else None
+        part = solved(program, whole_guess(window, guess)[0], np.append(own, span), ITERATIONS, like=like)
         if not part.solved:
             return None
-        found = part.program.matrix(part.x)
-        z[:, numbers[1:]] = found[:, 1:]
-        if not numbers[0]:
-            z[:, 0] = found[:, 0]
-    return z
+        kept = numbers if not numbers[0] else numbers[1:]
+        z[:, kept] = part.motion.z[:, -len(kept) :]
+    return replace(first, z=z)
 
 
-def price(solution: Solution, g: Array, inputs: Sequence[int], fixed: bool) -> tuple[float, Array | None]:
+def price(solution: Solution, inputs: Sequence[int], fixed: bool) -> tuple[float, Motion | None]:
     """The objective of the pointwise motion from the begin of a solution and over its span, NaN where that runs away,
     and the motion on the mesh of the solution; `fixed`, the followed signals leave no movement."""
-    setting, mesh, stop = solution.program.setting, solution.program.mesh, solution.stop
-    first = solution.program.matrix(solution.x)
-    z = pointwise(setting, mesh, first, stop, g, inputs, near=fixed)
-    if z is None:
+    setting, mesh = solution.program.setting, solution.program.mesh
+    found = pointwise(setting, solution.motion, inputs, near=fixed)
+    if found is None:
         return float("nan"), None
-    cost = _objective(setting, mesh, z, stop)
+    cost = _objective(setting, found)
     if fixed:
-        return cost, z
+        return cost, found
     ends = np.union1d(mesh.ends, 0.5 * (mesh.ends[1:] + mesh.ends[:-1]))
-    halves = Mesh(ends, mesh.degree)
-    finer = pointwise(setting, halves, moved(solution, halves), stop, g, inputs)
-    return (float("nan"), z) if finer is None else (2.0 * _objective(setting, halves, finer, stop) - cost, z)
+    finer = pointwise(setting, moved(solution, Mesh(ends, mesh.degree)), inputs)
+    return float("nan") if finer is None else 2.0 * _objective(setting, finer) - cost, found
 
 
-def _objective(setting: Setting, mesh: Mesh, z: Array, stop: float) -> float:
-    """The objective of a motion (variables, points)."""
-    terms = whole_guess(setting, mesh, z, stop)[z.size + 1 :]
-    return float(setting.wishes.objective(terms, stop))
+def _objective(setting: Setting, motion: Motion) -> float:
+    """The objective of a motion."""
+    terms = whole_guess(setting, motion)[0][motion.z.size + 1 :]
+    return float(setting.wishes.objective(terms, motion.stop))

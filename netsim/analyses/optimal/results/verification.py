@@ -12,9 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from netsim.analyses.analysis import Prepared
-from netsim.analyses.inverse.check import State, states_of
+from netsim.analyses.inverse.check import State, deviations, states_of
 from netsim.analyses.inverse.runs import FOUND
 from netsim.analyses.inverse.tracking import Actuator
+from netsim.analyses.optimal.program.points import unknowns_of
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.results.answer import read, vectors
@@ -23,7 +24,7 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall
 from netsim.network.network import Network
-from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, hermite, pack
+from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, hermite
 from netsim.network.values import Values
 from netsim.results.samples import Samples
 from netsim.simulate.options import TransientOptions
@@ -62,7 +63,7 @@ class Subject(Protocol):
 
 
 def verified(
-    task: Subject, applied: Prepared, solution: Solution, g: Array, actuators: Sequence[Actuator], rtol: float
+    task: Subject, applied: Prepared, solution: Solution, actuators: Sequence[Actuator], rtol: float
 ) -> Verification:
     """The deviation of a transient run of the network `applied`, with the inputs of the actuators that were found."""
     values, system, structure = applied
@@ -72,27 +73,21 @@ def verified(
     stop = solution.stop
     tolerance = float(np.clip(FINER * rtol, *BOUNDS))
     options = TransientOptions(stop, method="radau", forces="recovered", rtol=tolerance, sample=stop / INSTANTS)
-    origin = vectors(solution, g, np.zeros(1))[0]
+    origin = vectors(solution, np.zeros(1))[0]
     try:
         run = transient(machine, structure, options, [], [], None, (), names, origin)
     except NetsimError as error:
         return Verification("", float("nan"), f"not verified: {error.problems[0].message}", True)
     if not run.finished:
         return Verification("", float("nan"), f"the transient run with these inputs failed: {run.message}", True)
-    return _compared(solution, g, run, names, states)
+    return _compared(solution, run, names, states)
 
 
-def _compared(solution: Solution, g: Array, run: Samples, names: list[Name], states: list[State]) -> Verification:
+def _compared(solution: Solution, run: Samples, names: list[Name], states: list[State]) -> Verification:
     shares = np.clip(run.time / solution.stop, 0.0, 1.0)
-    own = read(solution.program.setting.point.machine, vectors(solution, g, shares), names)
-    ranges: dict[str, float] = {}
-    for state in states:
-        ranges[state.kind] = max(ranges.get(state.kind, 0.0), float(np.ptp(own[state.name])))
-    worst, most = "", 0.0
-    for state in states:
-        if (size := ranges[state.kind]) > 0.0:
-            off = float(np.abs(own[state.name] - run.unseen[state.name]).max()) / size
-            worst, most = (state.name, off) if off >= most else (worst, most)
+    own = read(solution.program.setting.point.machine, vectors(solution, shares), names)
+    each = zip(deviations(states, own, run.unseen).tolist(), (state.name for state in states))
+    most, worst = max(each, default=(0.0, ""))
     text = f"in a transient run with these inputs {worst} deviates most: by {most:.2g} of the range of such quantities"
     return Verification(worst, most, text)
 
@@ -116,7 +111,7 @@ def unresolved(solution: Solution, free: Mapping[str, int]) -> list[Problem]:
     them that its tolerance decides about them."""
     point = solution.program.setting.point
     places = point.first[list(free.values())]
-    shares = np.abs(solution.program.matrix(solution.x)[places]).max(axis=1) / solution.size[places]
+    shares = np.abs(solution.motion.z[places]).max(axis=1) / solution.size[places]
     if not len(places) or shares.max() >= FAINT:
         return []
     message = f"{', '.join(free)} stay{'s' * (len(free) == 1)} below {FAINT:g} of the usual size of such quantities, "
@@ -128,33 +123,23 @@ def _machine(
     task: Subject, values: Values, system: System, solution: Solution, actuators: Sequence[Actuator]
 ) -> Machine:
     """The machine whose inputs are the polynomials of the solution, which may jump from one interval to the next."""
-    mine = {a.element(task.network): a for a in actuators}
-
-    def named(call: TableCall) -> str:
-        return show_expression(call.signal).removesuffix(".u") if call.run == FOUND and call.signal else ""
+    point, z = solution.program.setting.point, solution.motion.z
+    unknown = dict(
+        zip((a.element(task.network) for a in actuators), unknowns_of(point.machine, actuators, task.network))
+    )
 
     def earlier(call: TableCall, run: str) -> Any:
-        return ZERO if run == FOUND else task.earlier(call, run)
+        if run != FOUND or not call.signal:
+            return task.earlier(call, run)
+        variable = unknown[show_expression(call.signal).removesuffix(".u")]
+        orders = point.first[variable] + np.arange(min(int(point.d[variable]), 2) + 1)
+        return polynomials(solution, z[orders])
 
-    cut = [
-        replace(p, calls=tuple((t, replace(c, kind="linear") if named(c) in mine else c) for t, c in p.calls))
-        for p in system.prescribed_inputs
-    ]
-    machine = build_machine(replace(system, prescribed_inputs=tuple(cut)), values, earlier)
-    problem, point = machine.problem, solution.program.setting.point
-    edges = zip(problem.table_first, problem.table_first[1:], problem.table_outside)
-    tables = [
-        Polynomials(problem.table_breaks[i:j], problem.table_coefficients[:, i : j - 1], int(o)) for i, j, o in edges
-    ]
-    for prescribed in system.prescribed_inputs:
-        for table, call in prescribed.calls:
-            if named(call) in mine:
-                batch, position = point.machine.system.home[named(call)]
-                variable = int(batch.columns(("own", 0))[position])
-                orders = point.first[variable] + np.arange(min(int(point.d[variable]), 2) + 1)
-                tables[table] = polynomials(solution, solution.program.matrix(solution.x)[orders])
-    packed: Any = {f"table_{name}": array for name, array in pack(tables).items()}
-    return replace(machine, problem=problem._replace(**packed))
+    def jumping(call: TableCall) -> TableCall:
+        return replace(call, kind="linear") if call.run == FOUND else call
+
+    cut = [replace(p, calls=tuple((t, jumping(c)) for t, c in p.calls)) for p in system.prescribed_inputs]
+    return build_machine(replace(system, prescribed_inputs=tuple(cut)), values, earlier)
 
 
 def polynomials(solution: Solution, series: Array) -> Polynomials:
