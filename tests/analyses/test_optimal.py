@@ -1,5 +1,6 @@
 """Optimal motions against known optima: closed forms, published figures, formulations of another kind; orders of the collocation; refusals."""
 
+import re
 from itertools import pairwise
 
 import casadi as ca
@@ -86,6 +87,18 @@ def test_scales_of_a_circuit(c):
     text = f"use electrical\ns voltage (a, ground) v = 0 V\nr resistor (a, b) R = {1 / c:g} Ohm\nc capacitor (b, ground) C = {c:g} F, start v = 0 V\n"
     found = netsim.load(text).optimize(stop=10.0, minimize="integral((a.v - b.v)*r.i)", inputs="s.v", end="b.v == 1 V")
     assert abs(found.attrs["objective"] / (c**2 / c / 10.0) - 1.0) < 1e-6
+
+
+@pytest.mark.parametrize(("u", "c"), [(1e-9, 1.0), (1.0, 1e-9), (1e6, 1e-3)])
+def test_what_a_circuit_cannot_reach_is_named_at_every_scale(u, c):
+    """A capacitor behind a resistor (1 s) has 2 (1 - exp(-0.1)) of the voltage by 0.1 s. Charges of 1e-9 A.s were measured by 1 A.s, and the
+    answer met nothing."""
+    text = f"use electrical\ns voltage (a, ground) v = 0 V\nr resistor (a, b) R = {1 / c!r} Ohm\nc capacitor (b, ground) C = {c!r} F, start v = 0 V\n"
+    with pytest.raises(SimulationError) as caught:
+        netsim.load(text).optimize(stop=0.1, inputs="s.v", limits=f"abs(a.v) <= {2 * u!r} V", end=f"b.v == {u!r} V")
+    problem = caught.value.problems[0]
+    missed = re.search(r"missed by (\S+) V at least", problem.message)
+    assert problem.code == "E462" and missed and float(missed[1]) == pytest.approx((2 * np.exp(-0.1) - 1) * u, rel=5e-3)
 
 
 def test_costates_are_prices():

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from netsim.analyses.inverse.tracking import Actuator
-from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula
+from netsim.analyses.optimal.program.blocks import NOWHERE, Block, Formula, slopes_of
 from netsim.equations.batches import Batch
 from netsim.equations.forms.form import Form, differentiated
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM, UNIFORMS
@@ -127,7 +127,9 @@ class Point:
 
     @cached_property
     def size_of(self) -> Array:
-        """Nominal sizes of orders 0 and 1 of all variables (2, variables): those of their domains, or written ones."""
+        """Nominal sizes of orders 0 and 1 of all variables (2, variables): those of their domains, or written ones;
+        what is differentiated (charges, momenta) is as large as what it is made of, by slopes at the start and so far
+        beside it."""
         system, nk = self.machine.system, self.machine.system.layout.nk
         found = np.ones((2, len(self.d)))
         found[:, : system.n] = system.nominals
@@ -138,6 +140,13 @@ class Point:
         for row, first in ((0, written[:nk]), (1, written[nk : 2 * nk])):
             found[row, :nk] = np.where(first > 0.0, first, found[row, :nk])
         found[0, nk : system.n] = np.where(written[2 * nk :] > 0.0, written[2 * nk :], found[0, nk : system.n])
+        size, made = np.zeros(self.size), system.n + np.flatnonzero(self.c[system.n :] >= 0)
+        size[self.first[:nk] + np.minimum(self.d[:nk], 1)] = found[1, :nk]
+        size[self.first[: system.n]] = found[0, : system.n]
+        for z in (self.start, self.start + size) if len(made) else ():
+            slopes = abs(slopes_of(self.alone(np.arange(self.rows)), z, self.rows))[self.equations[made]]
+            of = slopes @ size
+            found[0, made] = np.where(np.isfinite(of) & (of > 0.0), of, found[0, made])
         return found
 
     @cached_property
