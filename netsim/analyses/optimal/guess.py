@@ -28,17 +28,19 @@ def first_guess(setting: Setting, limits: Limits, end: Array) -> Motion:
 
 
 def whole_guess(setting: Setting, motion: Motion) -> tuple[Array, Array]:
-    """All variables of a program, its integrals and extremes as those of a motion; and their sizes."""
-    mesh, z, stop, found = motion.mesh, motion.z, motion.stop, list[float]()
+    """All variables of a program, its integrals and extremes as those of a motion; and their sizes: an integral is as
+    large as its integrand over the span."""
+    mesh, z, stop, found, large = motion.mesh, motion.z, motion.stop, list[float](), list[float]()
+    own = sizes(setting.point, z, stop)
     for term in setting.wishes.terms:
-        every = z[setting.wishes.places[list(term.watches)]]
+        places = setting.wishes.places[list(term.watches)]
         if term.kind == INTEGRAL:
-            found.append(float(stop * mesh.quadrature @ every[0, 1:]))
+            found.append(float(stop * mesh.quadrature @ z[places[0], 1:]))
         else:
-            extreme = (np.array(term.signs)[:, None] * every).max()
-            found.append(float(every[0, mesh.point_at(term.share)] if term.kind == FINAL else extreme))
-    own = np.tile(sizes(setting.point, z, stop), z.shape[1])
-    size = np.concatenate([own, [stop], np.maximum(1.0, np.abs(found)), setting.tuned.high - setting.tuned.low])
+            extreme = (np.array(term.signs)[:, None] * z[places]).max()
+            found.append(float(z[places[0], mesh.point_at(term.share)] if term.kind == FINAL else extreme))
+        large.append(float(own[places].max() * (stop if term.kind == INTEGRAL else 1.0)))
+    size = np.concatenate([np.tile(own, z.shape[1]), [stop], large, setting.tuned.high - setting.tuned.low])
     return np.concatenate([z.T.ravel(), [stop], found, motion.tuned]), size
 
 
