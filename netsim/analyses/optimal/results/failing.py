@@ -1,7 +1,8 @@
 """Why an optimisation has no solution: what is asked for and cannot be met, where, and by how much.
 
 The same program is solved once more with every limit and every condition at the ends open to be missed, at a cost in
-proportion. What is still missed then contradicts the network's equations, whatever the guess was.
+proportion. Where all rows with a price are linear, what is still missed then contradicts the network's equations,
+whatever the guess was; elsewhere it is the best near the guess, and another one may do it all.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from netsim.text.units import format_dimension
 Array = np.ndarray
 MISSED = 1e-5
 """What is missed by less than this part of its size holds."""
+FLAT = 1e-6
+"""Curvature of the Lagrangian, all variables in parts of their sizes, that is none."""
 NAMED, ITERATIONS = 3, 500
 NOTHING = np.zeros(0, np.int64)
 
@@ -51,12 +54,12 @@ def explained(solution: Solution) -> SimulationError:
     opened = _opened(solution)
     missed = sorted(_missed(opened, solution.size) if opened.solved else [], key=lambda m: -m.part)[:NAMED]
     if missed:
-        worst = "; ".join(f"{each.text} at least{each.at}" for each in missed)
+        worst = "; ".join(each.text + each.at for each in missed)
+        found = "no motion does this" if _is_linear(opened) else "no motion was found that does this"
         also = tuple((each.wish.span, "and this") for each in missed[1:] if each.wish.span)
-        hint = "allow more time or larger limits, or free more inputs; where inputs of more than 1e4 times their usual "
-        hint += "size are needed, write the problem in other units"
+        hint = "allow more time or larger limits, free more inputs, or give guess = RUN"
         span = missed[0].wish.span
-        return SimulationError(Problem("E462", f"no motion does this: {worst}", span, also=also, hint=hint))
+        return SimulationError(Problem("E462", f"{found}: {worst}", span, also=also, hint=hint))
     message = f"no optimum was found: IPOPT ended with '{solution.status}' after {solution.iterations} iterations"
     hint = "everything that is asked for can be met: limit what may grow, or give guess = RUN, or more intervals"
     return SimulationError(Problem("E463", message, hint=hint))
@@ -68,6 +71,15 @@ def refuse_unmet(solution: Solution) -> None:
         if each.wish.low == each.wish.high:
             hint = "no free input moves it: look at what it is connected to"
             raise SimulationError(Problem("E462", f"no motion does this: {each.text}", each.wish.span, hint=hint))
+
+
+def _is_linear(solution: Solution) -> bool:
+    """Whether all rows with a price are linear at the solution, but for rates times a span that is given."""
+    setting, scaled = solution.program.setting, solution.scaled
+    row, column = map(np.array, scaled.hessian.pattern.get_triplet())
+    bent = np.abs(scaled.hessian.summed(scaled.curvature(solution.x, solution.multipliers * solution.weight)))
+    own = (row != solution.program.span) & (column != solution.program.span)
+    return bool(setting.stop[0] == setting.stop[1] and (bent[own] < FLAT).all())
 
 
 def _wishes(program: Program) -> Iterator[Wish]:
