@@ -4,8 +4,9 @@ judged at the samples of a run, told among its notes.
 Asserts that read parameters alone are judged before the run (netsim.network.values).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from netsim.text.syntax import Assert, Name, Part
 
 MOST_TOLD = 6
 """Elements named in the notes of a run."""
+AT_ONCE = 1_000_000
+"""So many values of a signal are judged at once at most."""
 RESPONSES = ("ac", "periodic_ac")
 """Analyses of whose curves `measure` and `assert` speak."""
 
@@ -40,23 +43,35 @@ class Claim:
 
 def claims(network: Network) -> Iterator[Claim]:
     """All asserts of quantities, instance by instance, then node by node."""
+    read: dict[int, list[tuple[Assert, dict[str, Name]]]] = {}
     for instance in network.instances:
-        for claim in instance.component.claims:
-            read = instance.component.quantities_in(claim.condition)
-            signals = {str(plain_name(name)): _signal(network, instance, name) for name in read}
-            yield Claim(f"{instance.component.name} '{instance.name}'", claim, signals, instance)
+        component = instance.component
+        if id(component) not in read:
+            read[id(component)] = [(c, _by_text(component.quantities_in(c.condition))) for c in component.claims]
+        for claim, names in read[id(component)]:
+            signals = {text: _signal(network, instance, name) for text, name in names.items()}
+            yield Claim(f"{component.name} '{instance.name}'", claim, signals, instance)
     for node in network.nodes:
         for claim in node.domain.asserts:
-            read = read_in(claim.condition)
-            signals = {str(plain_name(name)): _of(node.name, name.parts, name) for name in read}
-            yield Claim(f"node '{node.name}'", claim, signals)
+            names = _by_text(read_in(claim.condition))
+            yield Claim(f"node '{node.name}'", claim, {text: _of(node.name, n.parts, n) for text, n in names.items()})
+
+
+def _by_text(names: Iterable[Name]) -> dict[str, Name]:
+    return {str(plain_name(name)): name for name in names}
 
 
 def _of(owner: str, parts: tuple[Part, ...], name: Name) -> Name:
     """The signal of an element or a node by its written name: line[2].c.v."""
+    parsed = _parsed(owner)
+    return Name((*parsed.parts, *parts), span=name.span)
+
+
+@lru_cache
+def _parsed(owner: str) -> Name:
     parsed = parse_expression(owner, "assert")
     assert isinstance(parsed, Name)
-    return Name((*parsed.parts, *parts), span=name.span)
+    return parsed
 
 
 def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
@@ -118,23 +133,41 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
     """A sentence for each assert that a run breaks, with the element and the first instant, in the order of these.
 
     `samples` hold the signals of `signals_judged`, saved or unseen."""
-    finder = Finder(machine)
-    left, broken = dict(enumerate(claims(machine.system.network))), list[tuple[float, int, str]]()
-    for piece in samples.pieces() if samples.pieces and left else (samples,):
+    finder, broken, alike = Finder(machine), list[tuple[float, int, str]](), dict[Hashable, dict[int, Claim]]()
+    for k, claim in enumerate(claims(machine.system.network)):
+        alike.setdefault(_kind(machine, claim), {})[k] = claim
+    for piece in samples.pieces() if samples.pieces and alike else (samples,):
         values = {**piece.unseen, **{signal.name: piece.values[:, j] for j, signal in enumerate(piece.signals)}}
-        for k, claim in list(left.items()):
-            holds = np.asarray(evaluate(claim.text.condition, _scope(claim, finder, values)).value, bool)
-            if not holds.all():
-                first = piece.time[int(np.argmin(holds))]
-                broken.append((first, k, f"{left.pop(k).owner} at t = {first:.6g} s: {claim.text.sentence}"))
+        for left in alike.values():
+            whole, most = list(left.items()), max(1, AT_ONCE // len(piece.time))
+            for group in (whole[i : i + most] for i in range(0, len(whole), most)):
+                for (k, claim), holds in zip(group, _hold([c for _, c in group], finder, values, len(piece.time))):
+                    if not holds.all():
+                        first = piece.time[int(np.argmin(holds))]
+                        broken.append((first, k, f"{claim.owner} at t = {first:.6g} s: {claim.text.sentence}"))
+                        del left[k]
     told = [sentence for _, _, sentence in sorted(broken)]
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 
 
-def _scope(claim: Claim, finder: Finder, values: Mapping[str, np.ndarray]) -> Scope:
-    """Parameters as numbers, quantities as series, lets by what they stand for."""
+def _kind(machine: Machine, claim: Claim) -> Hashable:
+    """What claims have in common that differ in the series of their signals alone."""
     instance = claim.instance
+    parameters = machine.values.parameters(instance).values() if instance else ()
+    own = instance and (instance.counts, *(np.asarray(each.value).tobytes() for each in parameters))
+    return id(claim.text), own, tuple(signal is None for signal in claim.signals.values())
+
+
+def _hold(group: Sequence[Claim], finder: Finder, values: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+    """Whether claims that are alike hold, each at `count` samples; their series are judged one behind the other."""
+    found = np.asarray(evaluate(group[0].text.condition, _scope(group, finder, values)).value, bool)
+    return np.broadcast_to(found, len(group) * count).reshape(len(group), count)
+
+
+def _scope(group: Sequence[Claim], finder: Finder, values: Mapping[str, np.ndarray]) -> Scope:
+    """Parameters as numbers, quantities as series, lets by what they stand for."""
+    claim, instance = group[0], group[0].instance
     lets = {let.name: let.value for let in instance.component.definition.lets} if instance else {}
     known = {**CONSTANTS, **dict(instance.counts if instance else ())}
     parameters = finder.machine.values.parameters(instance) if instance else {}
@@ -142,11 +175,11 @@ def _scope(claim: Claim, finder: Finder, values: Mapping[str, np.ndarray]) -> Sc
     def value(name: Name) -> Typed:
         text = str(plain_name(name))
         if text in claim.signals:
-            signal = claim.signals[text]
-            if signal is None:
+            signals = [each.signals[text] for each in group]
+            entries = [finder.entries(signal)[0] for signal in signals if signal is not None]
+            if not entries:
                 return Typed(0.0, None)
-            ((entry, dimension),) = finder.entries(signal)
-            return Typed(values[entry.signal.name], dimension)
+            return Typed(np.concatenate([values[entry.signal.name] for entry, _ in entries]), entries[0][1])
         if text in lets:
             return evaluate(lets[text], scope)
         if text in WORLD:

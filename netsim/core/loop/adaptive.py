@@ -58,6 +58,7 @@ from netsim.core.loop.control import (
     PROJECTING,
     REASON,
     REFUSED_BY,
+    REFUSED_SIZE,
     RESTARTS,
     ROW,
     SIZE,
@@ -85,8 +86,8 @@ at an instant at which relations are to be looked at."""
 SHORTEST = 1e-10
 """The share of a run that its first step takes at least, however small its motion is."""
 IDLE = 5
-"""Steps refused in a row behind which a defect that a shorter step does not halve is rounding, and lets the step
-pass."""
+"""Steps refused in a row behind which a defect that does not fall with the root of the step is rounding, and lets the
+step pass: at a kink it falls with the step."""
 PATIENCE, CALLS = 8, 2
 """A jump is crossed in one shortest step that does not pass the test: more in a row lead nowhere. Every so many
 failures of a mechanism the caller helps."""
@@ -154,7 +155,9 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
             project_end(problem, plan, trial)
         missed = defect(method, problem, factor, trial, control, t, h)
-        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > 0.5 * numbers[REFUSED_BY]
+        shorter = min(1.0, h / numbers[REFUSED_SIZE]) if numbers[REFUSED_SIZE] > 0.0 else 1.0
+        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > np.sqrt(shorter) * numbers[REFUSED_BY]
+        numbers[REFUSED_SIZE] = h
         numbers[REFUSED_BY], missed = missed, 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
@@ -264,8 +267,8 @@ def _shortened(problem, trial, error):
     at best; a circuit's step refused again and again meets a kink, and they hardly go with h at all."""
     if trial.counters[RESTARTED] and error > 10.0:
         return max(0.02, 1.0 / error)
-    kinks = trial.counters[REFUSED] ** 2 if problem.sizes[NK] == 0 else 1
-    return min(0.9, proposed(error, trial.tolerances[POWER] / kinks)) if kinks else 0.9
+    kinks = max(1, trial.counters[REFUSED] ** 2) if problem.sizes[NK] == 0 else 1
+    return min(0.9, proposed(error, trial.tolerances[POWER] / kinks))
 
 
 @inner

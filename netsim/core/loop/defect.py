@@ -9,6 +9,10 @@ looked at. A shorter step is looked into for its values alone, where any has a l
 as smooth as its masses are heavy, and the rounding of positions over h^2 would say nothing. Nodes without mass are
 settled first, as they are for samples: values that follow their velocities would be measured by an acceleration that
 no equation knows.
+
+Values and the quantities differentiated of them have polynomials of their own, which agree at the nodes of a step. Over
+a kink of a charge, or where it curves, one of them is far off between the nodes, and rates do not know. So rates pull
+values towards the polynomials of what is differentiated, as the step's formula does: q' + alpha (q(y) - q).
 """
 
 import numpy as np
@@ -32,13 +36,13 @@ from netsim.core.contract import (
 )
 from netsim.core.loop.control import AT_ONCE, EDGE, LIGHT, SPACING, WITHIN
 from netsim.core.newton import CONVERGED, PIVOT_QUALITY
-from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NNZ, NQ, Y
+from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NNZ, NQ, NY, Y
 from netsim.core.states import motion_between, place
 
 FAR, NEAR, MOST = 0.86, 0.35, 1000
 """Where in its part of a step an instant lies: where the polynomials of Radau's stages are farthest from what they
-follow, for values that follow others at once (they may bend anywhere) also where they are so between the first two; and
-how many instants there are at most."""
+follow, for values that follow others at once or charges by laws that curve (they may bend anywhere) also where they are
+so between the first two; and how many instants there are at most."""
 SETTLED = 1e-3
 """Tolerances by which the last correction of a node without mass moves it."""
 CORRECTIONS = 8
@@ -60,7 +64,8 @@ def defect(method, problem, factor, trial, control, t, h):
         worst = max(worst, _judged(method, problem, factor, trial, control, first, t, h, (k + FAR) / count))
         if worst > 1.0:
             return worst
-    if count == 1 and control.places[AT_ONCE]:
+    bends = control.places[AT_ONCE] or (trial.counters[CURVED] > 0 and problem.sizes[NQ] > 0)
+    if count == 1 and bends:
         worst = max(worst, _judged(method, problem, factor, trial, control, first, t, h, NEAR))
     return worst
 
@@ -73,18 +78,16 @@ def _judged(method, problem, factor, trial, control, first, t, h, theta):
     alpha = trial.tolerances[FACTOR_ALPHA]
     if missed > 1.0 or problem.sizes[NK] or not trial.counters[CURVED] or alpha == 0.0:
         return missed
-    if not _stays(problem, factor, trial, alpha):
+    if not _stays(problem, factor, trial):
         return missed
     return max(missed, _by_own(problem, factor, trial, control, h, alpha))
 
 
 @inner
-def _stays(problem, factor, trial, alpha):
-    """Whether the correction in trial.work[0], once made, is asked for again, beyond rounding.
-
-    g and out are those of the correction; rates change with the values, q' + alpha (q(y - e) - q(y))."""
+def _stays(problem, factor, trial):
+    """Whether the correction in trial.work[0], once made, is asked for again, beyond rounding; g is that of the
+    correction."""
     g, out, e, ahead, y = trial.g, trial.out, trial.work[0], trial.work[4], problem.sizes[Y]
-    _with_rates(problem, g, out, alpha)
     for i in range(e.shape[0]):
         g[y + i] -= e[i]
     _evaluate(problem.residual, g, out, problem.sizes[ENTRIES])
@@ -99,24 +102,24 @@ def _stays(problem, factor, trial, alpha):
 def _by_own(problem, factor, trial, control, h, alpha):
     """The correction at trial.middle by the derivatives there. The factor is then no longer that of the step."""
     g, out, entries, nnz = trial.g, trial.out, problem.sizes[ENTRIES], problem.sizes[NNZ]
-    place(problem, g, trial.middle)
-    _evaluate(problem.residual, g, out, entries)
-    _with_rates(problem, g, out, alpha)
+    _place_bound(problem, g, trial.middle, alpha)
     _evaluate(problem.jacobian, g, out, entries + nnz + 1)
     trial.tolerances[FACTOR_ALPHA] = 0.0
     trial.counters[FACTORISATIONS] += 1
     if refactor(factor, trial, out[entries : entries + nnz]) < PIVOT_QUALITY:
         return REJECTED_ALWAYS
-    return _missed(problem, factor, trial, control, 0, h)
+    return _missed(problem, factor, trial, control, 0, h, alpha)
 
 
 @inner
-def _with_rates(problem, g, out, alpha):
-    """Let rates in g follow values: q' = alpha q + history, as they are with the q in out."""
-    history, differentiated = problem.sizes[HISTORY], problem.sizes[DIFFERENTIATED]
+def _place_bound(problem, g, state, alpha):
+    """Place a state with rates that pull values towards the differentiated quantities of the polynomials, as those of
+    the step's formula do: q' + alpha (q(y) - q)."""
+    place(problem, g, state)
+    history, at = problem.sizes[HISTORY], 3 * problem.sizes[NK] + problem.sizes[NY]
     g[ALPHA] = alpha
     for k in range(problem.sizes[NQ]):
-        g[history + k] -= alpha * out[differentiated + k]
+        g[history + k] -= alpha * state[at + k]
 
 
 @inner
@@ -138,7 +141,7 @@ def correction(method, problem, factor, trial, control, first, t, h, theta, judg
         return REJECTED_ALWAYS
     if control.places[LIGHT]:
         settle_light(problem, factor, trial, control, theta, h)
-    return _missed(problem, factor, trial, control, first, h)
+    return _missed(problem, factor, trial, control, first, h, trial.tolerances[FACTOR_ALPHA])
 
 
 @inner
@@ -169,14 +172,15 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
     missed = correction(method, problem, factor, trial, control, first, t, h, theta, 0)
     for _ in range(CORRECTIONS):
         if missed <= 1.0:
-            return True
+            break
         for i in range(first, e.shape[0]):
             middle[at + i] -= e[i]
         before = missed
-        missed = _missed(problem, factor, trial, control, first, h)
+        missed = _missed(problem, factor, trial, control, first, h, trial.tolerances[FACTOR_ALPHA])
         if not missed <= 0.9 * before:
             break
     if missed <= 1.0:
+        place(problem, trial.g, middle)
         return True
     correction(method, problem, factor, trial, control, first, t, h, theta, 0)
     for i in range(first, e.shape[0]):
@@ -222,11 +226,11 @@ def settle_light(problem, factor, trial, control, theta, h):
 
 
 @inner
-def _missed(problem, factor, trial, control, first, h):
+def _missed(problem, factor, trial, control, first, h, alpha):
     """The correction of trial.middle into trial.work[0], and its size; multipliers, which no polynomial follows, have
     no limit."""
     g, out, e, nk, limits = trial.g, trial.out, trial.work[0], problem.sizes[NK], control.limits
-    place(problem, g, trial.middle)
+    _place_bound(problem, g, trial.middle, alpha)
     _evaluate(problem.residual, g, out, problem.sizes[ENTRIES])
     for i in range(e.shape[0] if first else 0):
         out[i] *= control.resting[i]
