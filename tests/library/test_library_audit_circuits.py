@@ -206,3 +206,25 @@ def test_an_assert_within_a_part_of_the_library_is_told_at_the_line_of_the_user(
     problem = told.value.problems[0]
     assert (problem.code, problem.span.line) == ("E235", 3) and "x.back" in problem.message
     assert [words for _, words in problem.also] == ["this element of it"]
+
+
+@pytest.mark.parametrize(
+    ("element", "kind", "most"),
+    [
+        ("d[k] diode (a[k], ground) for k in 1..3", "diode", VT * float(np.log(1e3 / 1e-14))),
+        (
+            "d[k] bjt (c[k], a[k], ground, ground) for k in 1..3\nr[k] resistor (c[k], ground) R = 1 Ohm for k in 1..3",
+            "bjt",
+            VT * float(np.log(1e3 / 1e-16)),
+        ),
+    ],
+)
+def test_a_junction_beyond_its_limit_is_told(element, kind, most):
+    """Voltages that rise by 1, 2 and 3 V/s: the first two exceed the limit within the run, at known instants."""
+    text = f"use electrical\n{element}\nv[k] voltage (a[k], ground) v = k*time*1 V/s for k in 1..3\nrun transient(stop = {0.7 * most!r} s)\n"
+    (samples,) = netsim.load(text).samples({"sample": 2e-4})
+    told = samples.attributes["notes"]
+    assert "d[1]" not in told and told.count("exceeds `limit`") == 2
+    for k in (2, 3):
+        at = float(told.split(f"{kind} 'd[{k}]' at t = ")[1].split(" s")[0])
+        assert at == pytest.approx(most / k, rel=2e-3)
