@@ -156,7 +156,7 @@ def test_a_sample_is_corrected_eight_times_while_corrections_shrink(plain, shrin
         found.append(left[-1])
         return left[-1]
 
-    trial = SimpleNamespace(work=np.zeros((1, 1)), middle=np.zeros(1), scale=np.ones(1), start=np.zeros(1), end=np.zeros(1))
+    trial = SimpleNamespace(work=np.zeros((1, 1)), middle=np.zeros(1), scale=np.ones(1), start=np.zeros(1), end=np.zeros(1), tolerances=np.zeros(4))
     ask = plain(defect, correction=lambda *_: 100.0, _missed=missed, place=lambda *_: None).corrected
     held = SimpleNamespace(limits=np.ones(1))
     problem = SimpleNamespace(sizes=sizes(ny=1))
