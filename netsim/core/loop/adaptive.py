@@ -58,7 +58,6 @@ from netsim.core.loop.control import (
     PROJECTING,
     REASON,
     REFUSED_BY,
-    REFUSED_SIZE,
     RESTARTS,
     ROW,
     SIZE,
@@ -155,10 +154,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
             project_end(problem, plan, trial)
         missed = defect(method, problem, factor, trial, control, t, h)
-        shorter = min(1.0, h / numbers[REFUSED_SIZE]) if numbers[REFUSED_SIZE] > 0.0 else 1.0
-        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > np.sqrt(shorter) * numbers[REFUSED_BY]
-        numbers[REFUSED_SIZE] = h
-        numbers[REFUSED_BY], missed = missed, 0.0 if idle else missed
+        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > np.sqrt(h) * numbers[REFUSED_BY]
+        numbers[REFUSED_BY], missed = missed / np.sqrt(h), 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             count_refused(problem, trial, target)

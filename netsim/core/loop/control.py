@@ -7,13 +7,13 @@ import numpy as np
 Array = np.ndarray
 
 NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, REFUSED_BY = range(13)
-WEIGHT, WORST, LEFT, REFUSED_SIZE = range(13, 17)
+WEIGHT, WORST, LEFT = range(13, 16)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest
 step, what limited the last one, where its end is looked at (just before a time event), next known instants of an event
 and of what comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step
 and of the last attempt; what makes a given step's error one in units of rtol (0: it has no estimate), and the largest
-of these; the estimate that the error test refused last since a step was taken; the size of the step whose defect is
-REFUSED_BY."""
+of these; the estimate that the error test refused last since a step was taken. REFUSED_BY is over the root of the
+step."""
 
 (
     TIME_EVENT,

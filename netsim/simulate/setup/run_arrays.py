@@ -167,7 +167,7 @@ def first_control(
 
 def _first_numbers(options: TransientOptions, method: Method, machine: Machine, size: float) -> Array:
     """Control.numbers at t = 0."""
-    stop, fixed, found = options.stop, options.step, np.zeros(17)
+    stop, fixed, found = options.stop, options.step, np.zeros(16)
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     shortest_delay = machine.problem.buffer.length.min(initial=np.inf)
     longest = fixed or min(options.max_step or largest, WITHIN * shortest_delay, longest_between(options))
