@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 def relay(S, T):
     """A relay that turns a lag between S and -S about at S/2 and -S/2: exponentials of the length T log 3."""
     text = f"use signal\nk1 hysteresis (y, on) low = {-S / 2!r}, high = {S / 2!r}\ncomponent lag (in on, out y : signal)\n"
-    text += f"  der(y) = ({S!r}*(1 - 2*on) - y)/({T!r} s)\nend\nk2 lag (on, y)\nstart y = 0\n"
+    text += f"  der(y) = ({S!r}*(1 - 2*on) - y)/({T!r} s)\nend\nk2 lag (on, y)\nstart y = 0\nnominal y = {S / 2!r}\n"
 
     def exact(t):
         s = t / T - np.log(2)

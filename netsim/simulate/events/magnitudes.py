@@ -58,7 +58,7 @@ def magnitudes_of(system: System, structure: Structure) -> Magnitudes:
             islands = islands_of(system, batch, unit).tolist()
             for place, island in zip(batch.discretes(number).tolist(), islands):
                 part = parts[island] if island >= 0 else -1
-                near = [kind for kind, at in kinds if at is None or at < 0 or part < 0 or parts[at] == part]
+                near = [kind for kind, at in kinds if at is None or part < 0 or parts[at] == part]
                 own += [(len(places), kind) for kind in [k for k, at in kinds if at == island] or near]
                 beside += [(len(places), kind) for kind in near]
                 places.append(place)

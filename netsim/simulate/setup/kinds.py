@@ -1,13 +1,11 @@
 """Which quantities are of one kind and act on one another: they share a size in the error test.
 
 Two quantities are of one kind where they have one dimension and belong to one island. An island is a connected part of
-the graph whose vertices are nodes and whose edges are elements, each edge within one domain; ground joins nothing.
-Signals are plain numbers without a unit in common (a sensor's micrometres beside truths of 0 and 1), so that each is an
-island. An element's own quantity belongs to the island of the terminal whose domain knows its dimension, else to that
-of its first terminal that is no signal, else to the element alone. So the x, y and z of all velocities of a mechanism
-are one kind, the potentials on both sides of a resistor too, those on both sides of a transformer not. Velocities of
-nodes without mass are a kind of their own: those of masses are integrated to positions, and a light spring's end may be
-a hundred times faster than they are.
+the graph whose vertices are nodes and whose edges are elements, each edge within one domain; ground joins nothing. An
+element's own quantity belongs to the island of the terminal whose domain knows its dimension, else to that of its first
+terminal. So the x, y and z of all velocities of a mechanism are one kind, the potentials on both sides of a resistor
+too, those on both sides of a transformer not. Velocities of nodes without mass are a kind of their own: those of
+masses are integrated to positions, and a light spring's end may be a hundred times faster than they are.
 """
 
 from collections.abc import Iterator
@@ -76,7 +74,7 @@ def kinds_of(system: System, amplitudes: Array, massless: Array) -> Kinds:
 
 def islands_of(system: System, batch: Batch, unit: Dimension) -> Array:
     """The island of each element of a batch in which a quantity of this dimension is found; -1 where that is ground."""
-    return _labels(batch, _kept_islands(system), unit, False)
+    return _labels(batch, _kept_islands(system), unit)
 
 
 def parts_of(system: System) -> Array:
@@ -124,12 +122,11 @@ def _number_elements(
     given: list[tuple[Key, float]] = []
     for batch in (b for b in system.batches if b.instances and not b.shapes):
         for key, unit in _own(batch):
-            prescribed = key in batch.prescribed_inputs
-            labels = _labels(batch, islands, unit, prescribed).tolist()
-            if prescribed:
+            labels = _labels(batch, islands, unit).tolist()
+            if key in batch.prescribed_inputs:
                 given += [
-                    ((label, unit), float(amplitudes[place]))
-                    for label, place in zip(labels, batch.prescribed_inputs[key])
+                    ((label, unit), float(amplitudes[prescribed]))
+                    for label, prescribed in zip(labels, batch.prescribed_inputs[key])
                 ]
                 continue
             for label, unknown in zip(labels, batch.columns(key).tolist()):
@@ -152,16 +149,14 @@ def _own(batch: Batch) -> Iterator[tuple[tuple[Any, ...], Any]]:
             at += 1
 
 
-def _labels(batch: Batch, islands: Array, unit: Any, signals: bool) -> Array:
-    """The island of each element in which a quantity of this dimension is found, or one of its own; whether that may be
-    a signal."""
+def _labels(batch: Batch, islands: Array, unit: Any) -> Array:
+    """The island of each element in which a quantity of this dimension is found."""
     component = batch.instances[0].component
     names = list(component.terminals)
     nodes = np.array([i.nodes for i in batch.instances], np.int64).reshape(batch.n, len(names))
-    places = [t for t, name in enumerate(names) if signals or not component.is_signal(name)]
-    if not places:
-        return np.array([-2 - id(i) for i in batch.instances])
-    order = sorted(places, key=lambda t: unit not in _dimensions(component, names[t]))
+    if not names:
+        return -2 - np.arange(batch.n)
+    order = sorted(range(len(names)), key=lambda t: unit not in _dimensions(component, names[t]))
     labels = np.append(islands, -1)[nodes[:, order]]
     knows = np.array([unit in _dimensions(component, names[t]) for t in order])
     first = np.where(labels >= 0, np.where(knows, 0, 1), 2).argmin(axis=1)
@@ -188,8 +183,7 @@ def _islands(network: Network) -> Array:
 
 
 def _joined(component: Component) -> Iterator[tuple[int, int]]:
-    """Pairs of terminals of one domain that an element joins: along its branches where it has any there, else all.
-    Blocks join no signals."""
+    """Pairs of terminals of one domain that an element joins: along its branches where it has any there, else all."""
     names = list(component.terminals)
     places = {name: t for t, name in enumerate(names)}
     branches = [(b.start, b.end) for b in component.definition.branches if b.start in places and b.end in places]
@@ -198,6 +192,6 @@ def _joined(component: Component) -> Iterator[tuple[int, int]]:
     first: dict[str, int] = {}
     for t, name in enumerate(names):
         domain = component.domain(name).name
-        if name not in on_branch and domain in first and not component.is_signal(name):
+        if name not in on_branch and domain in first:
             yield first[domain], t
         first.setdefault(domain, t)
