@@ -5,7 +5,7 @@ MODEL  ?= models/two_masses.net
 WORKERS ?= auto
 BIN    := .venv/bin
 READY  := .venv/.installed
-
+TOOLS  := .venv/.tools
 CORE   := .venv/.core
 
 .PHONY: run core test lint coverage fuzz bench docs wheel clean
@@ -21,11 +21,11 @@ test: lint
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 # which lines of Python the tests run; what numba compiles does not count
-coverage: $(READY)
+coverage: $(TOOLS)
 	$(BIN)/python -m pip install --quiet --editable '.[coverage]'
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
 
-lint: $(READY)
+lint: $(TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -34,10 +34,10 @@ lint: $(READY)
 SECONDS ?= 600
 SEED    ?= 1
 MOST    ?= 1000000
-fuzz: $(READY)
+fuzz: $(TOOLS)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED) --most $(MOST)
 
-bench: $(READY)
+bench: $(TOOLS)
 	$(BIN)/python benchmarks/run.py
 
 # the site in build/site; the first time it runs every model for the gallery
@@ -53,13 +53,18 @@ clean:
 	rm -rf netsim/core/compiled/built .venv build dist results .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage
 
 # machine code of the core, for the functions that changed
-$(CORE): $(READY) $(shell find netsim/core netsim/equations netsim/multibody netsim/simulate -name '*.py')
+$(CORE): $(TOOLS) $(shell find netsim/core netsim/equations netsim/multibody netsim/simulate -name '*.py')
 	$(BIN)/python hatch_build.py
 	touch $(CORE)
 
-# installed again whenever the dependencies change
+# what a run needs: installed again whenever the dependencies change
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[compile]'
 	$(BIN)/python -m compileall -q netsim
 	touch $(READY)
+
+# what the tests and the builds need besides
+$(TOOLS): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $(TOOLS)
