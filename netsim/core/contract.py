@@ -52,9 +52,9 @@ class Trial(NamedTuple):
 
     Of x, v and y, each: scale, what an error may be (netsim.core.scales); exponent, see netsim.simulate.setup.weights;
     nominal; kind, the number of its kind (netsim.simulate.setup.kinds); largest, the largest value so far; fixed, the
-    size that somebody has written for it, else 0. Of kinds: sizes, (largest value so far, the same with what a step
-    tries; what rounding leaves); tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha
-    of the factor, contraction; work: (6, n); code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
+    size that somebody has written for it, else 0. Of rotations: origin, the quaternions where the run began. Of kinds:
+    sizes (netsim.core.scales); tolerances: rtol, Newton's share of it, power of the step that errors go with, alpha of
+    the factor, contraction; work: (6, n); code: addresses of compiled functions; whole: 0 .. ny + nq - 1.
 
     Differences of values that no test weighs by themselves: row k is the sum of weight[p] y[value[p]], p from first[k]
     up to first[k + 1].
@@ -73,6 +73,7 @@ class Trial(NamedTuple):
     nominal: Array
     kind: Array
     largest: Array
+    origin: Array
     fixed: Array
     sizes: Array
     tolerances: Array

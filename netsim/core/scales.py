@@ -7,7 +7,7 @@ move (netsim.simulate.setup.sizes). A quantity that is zero by symmetry is thus 
 than a nominal size; one that was large itself is measured by that. A difference of what is large (the 0 V between 1 MV
 of a source and as much at a resistor) has the rounding of these. What a step tries counts for that step alone; what
 Newton's method tries on the way up to the nominal size only, since corrections beside absurd values look small. A
-rotation counts as the angle from its reference, as 1 rad at most.
+rotation counts as the angle from where the run began, as 1 rad at most.
 
 A kind that has not moved yet, since it was zero until a kink (the output of `max(u, 0)`), would be measured by what has
 grown since then, or by a guess, and no step is short enough for that. A step refused there tells the size, also beyond
@@ -41,6 +41,27 @@ SO_FAR, TRIED, ROUNDED, REFUSED = range(4)
 
 
 @inner
+def set_origin(problem, trial):
+    """Let rotations count from where the run stands."""
+    first = 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
+    for i in range(trial.origin.shape[0]):
+        trial.origin[i] = trial.start[first + i]
+
+
+@inner
+def _turned(problem, trial, f):
+    """The angle of rotation f from where the run began: twice the vector part of its quaternion times the conjugate of
+    the first one."""
+    a, b, o, square = trial.origin, trial.start, 4 * f, 0.0
+    s = 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ] + o
+    for i in range(1, 4):
+        j, k = i % 3 + 1, (i + 1) % 3 + 1
+        part = a[o] * b[s + i] - b[s] * a[o + i] - a[o + j] * b[s + k] + a[o + k] * b[s + j]
+        square += part * part
+    return 2.0 * np.sqrt(square)
+
+
+@inner
 def set_scales(problem, trial):
     """What errors are allowed in this step, from the state where it begins; steps of the formula alone have no test."""
     if trial.counters[FORMULA]:
@@ -50,10 +71,8 @@ def set_scales(problem, trial):
         trial.largest[i] = max(trial.largest[i], abs(s[i]))
     for i in range(ny):
         trial.largest[2 * nk + i] = max(trial.largest[2 * nk + i], abs(s[3 * nk + i]))
-    first = 3 * nk + ny + 2 * problem.sizes[NQ]
     for f in range(problem.rotations.shape[0]):
-        q = first + 4 * f
-        angle = min(1.0, 2.0 * np.sqrt(s[q + 1] ** 2 + s[q + 2] ** 2 + s[q + 3] ** 2))
+        angle = min(1.0, _turned(problem, trial, f))
         for i in range(problem.rotations[f], problem.rotations[f] + 3):
             trial.largest[i] = max(trial.largest[i], angle)
     known = trial.sizes[SO_FAR]

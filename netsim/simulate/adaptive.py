@@ -170,7 +170,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     run.alive.append(run.machine)  # the table of readings may point into it
     ends = np.union1d(run.control.features[:-1], run.control.time_events[:-1])
     trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
-    run.trial = trial._replace(counters=run.trial.counters, largest=run.trial.largest)
+    former = run.trial
+    run.trial = trial._replace(counters=former.counters, largest=former.largest, origin=former.origin)
     run.counters[RESTARTED] = 1
     limits, resting, light = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)

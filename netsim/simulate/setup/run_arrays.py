@@ -51,7 +51,7 @@ from netsim.core.loop.turnover import nothing_turned
 from netsim.core.method import TRAPEZOID, Method
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
-from netsim.core.scales import NOTHING, first_kinds, set_scales
+from netsim.core.scales import NOTHING, first_kinds, set_origin, set_scales
 from netsim.core.states import load, move_charts
 from netsim.equations.history import WITHIN
 from netsim.equations.machine import Machine, power_room
@@ -122,11 +122,13 @@ def first_trial(
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n),
         np.zeros((6, n)),
-        np.zeros(nk + n), exponent, nominal, kinds.of, np.zeros(nk + n), fixed,
+        np.zeros(nk + n), exponent, nominal, kinds.of, np.zeros(nk + n),
+        np.zeros(4 * len(machine.problem.rotations)), fixed,
         first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
         np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
         *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
+    set_origin(machine.struct, struct_of(trial))
     set_scales(machine.struct, struct_of(trial))
     if not options.formula or any(batch.form.events.scales for batch in system.batches):
         acting = ends if any(map(bool, time_texts(machine))) else ends[:0]
