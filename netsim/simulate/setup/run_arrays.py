@@ -121,12 +121,10 @@ def first_trial(
     exponent = exponents(system, structure)
     trial = Trial(
         g, np.zeros(system.out_size), state, state.copy(), state.copy(), np.zeros(3 * nk + layout.nq), np.zeros(n),
-        np.zeros((6, n)),
-        np.zeros(nk + n), exponent, nominal, kinds.of, np.zeros(nk + n),
-        np.zeros(4 * len(machine.problem.rotations)), fixed,
-        first_kinds(kinds.count, kinds.given), tolerances, counters, np.zeros(9, np.int64),
-        np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))), np.zeros(method.earlier),
-        *untested_differences(machine, structure, exponent, g),
+        np.zeros((6, n)), np.zeros(nk + n), exponent, nominal, kinds.of, np.zeros(nk + n),
+        np.zeros(4 * len(machine.problem.rotations)), fixed, first_kinds(kinds.count, kinds.given), tolerances,
+        counters, np.zeros(9, np.int64), np.arange(layout.ny + layout.nq), np.zeros((method.earlier, len(state))),
+        np.zeros(method.earlier), *untested_differences(machine, structure, exponent, g),
     )  # fmt: skip
     set_origin(machine.struct, struct_of(trial))
     set_scales(machine.struct, struct_of(trial))
