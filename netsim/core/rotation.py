@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.compiled.function import compiled
+from netsim.core.compiled.function import compiled, inner
 
 
 def cayley_matrix(psi: list[Any], chart: list[list[Any]]) -> list[list[Any]]:
@@ -128,6 +128,18 @@ def _turn(psi, q):
     z = q[3] + c * q[0] + a * q[2] - b * q[1]
     size = np.sqrt(w * w + x * x + y * y + z * z)
     q[0], q[1], q[2], q[3] = w / size, x / size, y / size, z / size
+
+
+@inner
+def chord(one, o, other, s):
+    """2 sin(angle/2) of the rotation between the unit quaternions at one[o] and other[s], exact where that is small:
+    twice the vector part of the second times the conjugate of the first."""
+    square = 0.0
+    for i in range(1, 4):
+        j, k = i % 3 + 1, (i + 1) % 3 + 1
+        part = one[o] * other[s + i] - other[s] * one[o + i] - one[o + j] * other[s + k] + one[o + k] * other[s + j]
+        square += part * part
+    return 2.0 * np.sqrt(square)
 
 
 @compiled

@@ -25,6 +25,7 @@ import numpy as np
 from netsim.core.compiled.function import inner
 from netsim.core.contract import FORMULA, RELATIVE, RTOL, SETTLING, UNTIL, WIDE
 from netsim.core.problem import ALPHA, KA, KV, LEAST, NK, NQ, NY
+from netsim.core.rotation import chord
 
 Array = np.ndarray
 
@@ -49,19 +50,6 @@ def set_origin(problem, trial):
 
 
 @inner
-def _turned(problem, trial, f):
-    """The angle of rotation f from where the run began: twice the vector part of its quaternion times the conjugate of
-    the first one."""
-    a, b, o, square = trial.origin, trial.start, 4 * f, 0.0
-    s = 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ] + o
-    for i in range(1, 4):
-        j, k = i % 3 + 1, (i + 1) % 3 + 1
-        part = a[o] * b[s + i] - b[s] * a[o + i] - a[o + j] * b[s + k] + a[o + k] * b[s + j]
-        square += part * part
-    return 2.0 * np.sqrt(square)
-
-
-@inner
 def set_scales(problem, trial):
     """What errors are allowed in this step, from the state where it begins; steps of the formula alone have no test."""
     if trial.counters[FORMULA]:
@@ -71,8 +59,9 @@ def set_scales(problem, trial):
         trial.largest[i] = max(trial.largest[i], abs(s[i]))
     for i in range(ny):
         trial.largest[2 * nk + i] = max(trial.largest[2 * nk + i], abs(s[3 * nk + i]))
+    first = 3 * nk + ny + 2 * problem.sizes[NQ]
     for f in range(problem.rotations.shape[0]):
-        angle = min(1.0, _turned(problem, trial, f))
+        angle = min(1.0, chord(trial.origin, 4 * f, s, first + 4 * f))
         for i in range(problem.rotations[f], problem.rotations[f] + 3):
             trial.largest[i] = max(trial.largest[i], angle)
     known = trial.sizes[SO_FAR]
