@@ -6,8 +6,8 @@ from pathlib import Path
 from netsim.library.files import included, read_program
 from netsim.library.places import own_roots
 from netsim.network.network import Beginning, Frame, Network, integer
-from netsim.network.values import Values
-from netsim.text.errors import InputError, Problem
+from netsim.network.values import Values, parameter_names
+from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Typed
 from netsim.text.parse import parse
@@ -65,3 +65,19 @@ def value_of(values: Values, name: str) -> Typed:
 def written_starts(network: Network) -> dict[str, Beginning]:
     """The written starts by the names that may be varied: `m1.x.start`."""
     return {f"{b.path}.start": b for b in network.beginnings if b.word == "start"}
+
+
+def _names(network: Network) -> dict[str, None]:
+    """Everything that may be varied, found once."""
+    kept = vars(network)
+    if "varied" not in kept:
+        kept["varied"] = dict.fromkeys([*parameter_names(network), *written_starts(network)])
+    return kept["varied"]  # type: ignore[no-any-return]
+
+
+def refuse_unknown(network: Network, name: str, span: Span | None) -> None:
+    """Raises `InputError` (E236) for a name that is neither a parameter nor a written start."""
+    known = _names(network)
+    if name not in known:
+        hint = nearest(name, known) or "`netsim show` lists parameters"
+        raise InputError(Problem("E236", f"no parameter or written start is called '{name}'", span, hint=hint))

@@ -28,9 +28,14 @@ TOLD = {
         ("E441", 7, "'x' gives no finite value where the others balance"),
     ),
     "function of time without a value": (
+        "use translational\nparam none = 0 s\ns displacement (a, ground) s = 2 mm*bell(time, at = 2 s, width = none)\n"
+        "m mass (a) m = 1 kg\nrun transient(stop = 1 s)\n",
+        ("E503", 3, "the rate of s.s = "),
+    ),
+    "function of time divided by nothing": (
         "use translational\ns displacement (a, ground) s = 2 mm*bell(time, at = 2 s/(2 - 2), width = 0.4 s)\n"
         "m mass (a) m = 1 kg\nrun transient(stop = 1 s)\n",
-        ("E503", 2, "the rate of s.s = "),
+        ("E205", 2, "division by zero"),
     ),
     "equation that runs into its singularity": (
         f"use signal\n{DECAY}d decay (y) start z = 1\nrun transient(stop = 1 s)\n",

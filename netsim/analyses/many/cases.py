@@ -18,7 +18,7 @@ import numpy as np
 from netsim.analyses.many.indices import design
 from netsim.analyses.many.ranges import present
 from netsim.analyses.many.spreads import RANDOM, Spread
-from netsim.analyses.sensitivity.varied import refuse_unknown
+from netsim.network.given import refuse_unknown
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, Span

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from netsim.analyses.sensitivity.varied import refuse_unknown
-from netsim.network.given import value_of, written_starts
+from netsim.network.given import refuse_unknown, value_of, written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem

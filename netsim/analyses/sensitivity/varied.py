@@ -16,13 +16,12 @@ from netsim.analyses.signals.inputs import CENTRAL, STENCILS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.starts.written import start_rows
 from netsim.initial.initial import Structure
-from netsim.network.given import value_of, written_starts
-from netsim.network.network import Network
-from netsim.network.values import Values, parameter_names
+from netsim.network.given import refuse_unknown, value_of, written_starts
+from netsim.network.values import Values
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
 from netsim.text.columns import counted
-from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.typed import evaluate
 from netsim.text.syntax import Number
 from netsim.text.units import NO_DIMENSION, Dimension
@@ -136,22 +135,6 @@ def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
     """A machine at its consistent start."""
     machine, structure, g, _ = begun(machine, structure, options.start)
     return Point(machine, g, time_events_of(machine, options.stop))
-
-
-def _names(network: Network) -> dict[str, None]:
-    """Everything that may be varied, found once."""
-    kept = vars(network)
-    if "varied" not in kept:
-        kept["varied"] = dict.fromkeys([*parameter_names(network), *written_starts(network)])
-    return kept["varied"]  # type: ignore[no-any-return]
-
-
-def refuse_unknown(network: Network, name: str, span: Span | None) -> None:
-    """Raises `InputError` (E236) for a name that is neither a parameter nor a written start."""
-    known = _names(network)
-    if name not in known:
-        hint = nearest(name, known) or "`netsim show` lists parameters"
-        raise InputError(Problem("E236", f"no parameter or written start is called '{name}'", span, hint=hint))
 
 
 def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dimension, Callable[[float], Any]]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.core.compiled.call import run_table
-from netsim.core.linear.factors import SingularMatrix, analyse
-from netsim.core.newton import MAX_ITERATIONS, OUTSIDE_TABLE, SINGULAR, UNRESOLVED, set_time
+from netsim.core.linear.factors import SingularMatrix, analyse, solve
+from netsim.core.newton import MAX_ITERATIONS, OUTSIDE_TABLE, SINGULAR, UNRESOLVED, set_time, spread
 from netsim.core.problem import ALPHA, KA, KV, KX
 from netsim.equations.machine import Machine
 from netsim.equations.messages import describe_row, quoted, sentences, span_of, undetermined
@@ -124,15 +124,30 @@ def explain_failure(
 
 
 def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) -> list[Instance]:
-    """Elements that give no finite value: where Newton's method was, or a little further on in time where no step led
-    on."""
+    """Elements that give no finite value: where Newton's method was, or, where no step led on, a little further on in
+    time, before and behind one correction."""
     found = not_finite(machine, g)
-    point = stands.copy()
     for ahead in AHEAD if stopped.shortened and not found else ():
-        if set_time(machine.problem, point, stopped.before * (1.0 + ahead) + ahead * stopped.size) == OUTSIDE_TABLE:
+        later, point, corrected = stopped.before * (1.0 + ahead) + ahead * stopped.size, stands.copy(), g.copy()
+        if OUTSIDE_TABLE in (set_time(machine.problem, point, later), set_time(machine.problem, corrected, later)):
             break
-        found = found or not_finite(machine, point)
+        found = found or not_finite(machine, point) or not_finite(machine, _corrected(machine, corrected))
     return found
+
+
+def _corrected(machine: Machine, g: Array) -> Array:
+    """The point that one correction of Newton's method leads to; g itself where the matrix has no inverse."""
+    system, layout, pattern = machine.system, machine.system.layout, machine.system.pattern
+    out, u = np.zeros(system.out_size), np.zeros(system.n)
+    run_table(machine.problem.jacobian, g, out)
+    try:
+        entries = out[layout.entries : layout.entries + pattern.nnz]
+        solve(analyse(system.n, pattern.indptr, pattern.indices, entries), -out[: system.n], u)
+    except (SingularMatrix, ValueError):
+        return g
+    u[layout.nk :] += g[layout.y : layout.history]
+    spread(machine.struct, g, g[layout.x : layout.y].copy(), u)
+    return g
 
 
 def _explain_not_finite(

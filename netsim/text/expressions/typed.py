@@ -13,6 +13,7 @@ from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
 from netsim.text.expressions.literals import has_offset, is_bare, refuse_sum_of_temperatures
 from netsim.text.expressions.operations import apply
+from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import describe, elementwise, is_value, shape
 from netsim.text.syntax import Argument, Binary, Call, Conditional, Expr, Name, Number, String, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension, parse_unit
@@ -183,7 +184,8 @@ def _binary(expr: Binary, scope: Scope) -> Typed:
         hint = "products of vectors are dot(a, b) and cross(a, b)" if expr.op == "*" else ""
         raise _wrong("E204", f"'{expr.op}' does not go with {shapes}", expr.span, hint=hint) from None
     except ZeroDivisionError:
-        raise _wrong("E205", "division by zero", expr.span) from None
+        hint = f"the divisor {show_expression(expr.right)} is zero"
+        raise _wrong("E205", "division by zero", expr.span, hint=hint) from None
 
 
 def _combine(left: Dimension | None, right: Dimension | None, sign: int) -> Dimension | None:
