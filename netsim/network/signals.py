@@ -10,7 +10,7 @@ from netsim.network.network import GROUND, Frame, Instance, Network, name_text
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.sizes import flatten, shaped
 from netsim.text.expressions.typed import Typed
-from netsim.text.syntax import DomainDef, Name, Part
+from netsim.text.syntax import DomainDef, Name
 from netsim.text.units import Dimension
 
 
@@ -177,6 +177,3 @@ def picked(found: NodeSignal | Reading, sizes: tuple[int, ...]) -> list[int]:
         return list(numbers)
     value = shaped([float(i) for i in numbers], sizes)
     return [int(x) for x in flatten(component_of(Typed(value), found).value)]
-
-
-__all__ = ["GROUND", "NodeSignal", "Part", "Reading", "component_of", "find_signal", "node_quantities", "picked"]

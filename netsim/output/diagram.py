@@ -66,7 +66,7 @@ def arranged(network: Network) -> Drawing:
                 vertices.append(end)
             lines.append((number["element", i, 0], number[end], terminal))
     halves = np.array([_half_size(network, vertex) for vertex in vertices]).reshape(-1, 2)
-    return Drawing(vertices, halves, _apart(_layout(len(vertices), lines), halves, vertices), lines)
+    return Drawing(vertices, halves, _apart(_layout(len(vertices), lines), halves), lines)
 
 
 def _half_size(network: Network, vertex: Vertex) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def _lying(points: Array) -> Array:
     return centred @ axes.T
 
 
-def _apart(places: Array, halves: Array, vertices: list[Vertex]) -> Array:
+def _apart(places: Array, halves: Array) -> Array:
     """In inches, with overlapping boxes moved apart along their smaller overlap, grounds hanging below where there is
     room."""
     placed = places * [1.35, 0.95]
@@ -173,7 +173,7 @@ def _colour(domain: str) -> str:
     return DOMAIN_COLOURS.get(domain, OTHER_COLOUR)
 
 
-def _main_domain(network: Network, instance: Instance) -> str:
+def _main_domain(instance: Instance) -> str:
     """The domain of most of an element's terminals, the first where that is a draw."""
     names = [instance.component.domain(t).name for t in instance.component.terminals]
     return max(names, key=lambda name: (names.count(name), -names.index(name))) if names else ""
@@ -208,7 +208,7 @@ def _element(axes: Any, network: Network, vertex: Vertex, place: Array, half: Ar
     from matplotlib.patches import FancyBboxPatch
 
     instance = network.instances[vertex[1]]
-    colour = _colour(_main_domain(network, instance))
+    colour = _colour(_main_domain(instance))
     corner, size = place - half + 0.04, 2 * half - 0.08
     axes.add_patch(
         FancyBboxPatch(

@@ -75,7 +75,7 @@ def scene_of(model: Model, samples: Samples) -> Scene:
         np.zeros((len(samples.time), 3)), np.tile(np.eye(3), (len(samples.time), 1, 1)), np.zeros(3)
     )
     given = {i.name: _numbers(model, i) for i in model.network.instances}
-    size = _size(model, motions, given)
+    size = _size(motions, given)
     frames = _bodies(model, motions, given, size)
     traces = _traces(model, motions, given)
     return Scene(
@@ -93,7 +93,7 @@ def _numbers(model: Model, instance: Instance) -> dict[str, Array]:
     return {name: np.array([float(x) for x in flatten(value.value)]) for name, value in values.items()}
 
 
-def _body_terminals(model: Model, instance: Instance) -> list[tuple[str, int]]:
+def _body_terminals(instance: Instance) -> list[tuple[str, int]]:
     """Terminals at bodies (or at the ground they might be), with their nodes."""
     component = instance.component
     return [(t, node) for t, node in zip(component.terminals, instance.nodes) if is_body(component.domain(t))]
@@ -135,7 +135,7 @@ def _attached(given: Mapping[str, Array], terminal: int, terminals: int) -> Arra
     return points.get("at") if "at" in points or terminals < 2 else points.get(f"at{terminal + 1}")
 
 
-def _size(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]]) -> float:
+def _size(motions: Mapping[int, _Motion], given: Mapping[str, dict[str, Array]]) -> float:
     """The extent of what is drawn in the reference placement, else of the motion."""
     points = [m.place for m in motions.values()] + [p for numbers in given.values() for p in _points(numbers).values()]
     spread = float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -154,7 +154,7 @@ def _bodies(
     joints: dict[int, list[Shape]] = {node: [] for node in motions}
     reach: dict[int, float] = {}
     for instance in model.network.instances:
-        terminals, numbers = _body_terminals(model, instance), given[instance.name]
+        terminals, numbers = _body_terminals(instance), given[instance.name]
         if instance.component.definition.places:
             continue
         for k, (_, node) in enumerate(terminals):
@@ -172,7 +172,7 @@ def _bodies(
                 instance.component.name, numbers, space(numbers["at"]) - motions[node].place, size
             )
     for instance in model.network.instances:
-        for _, node in _body_terminals(model, instance) if instance.component.definition.places else ():
+        for _, node in _body_terminals(instance) if instance.component.definition.places else ():
             own[node] += body_shapes(given[instance.name], motions[node].place, size, reach.get(node, 0.0) or np.inf)
     frames = []
     for k, node in enumerate(n for n in motions if n != GROUND):
@@ -189,7 +189,7 @@ def _links(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, dic
     """Springs, dampers and rods between a point of one body and a point of another."""
     found = []
     for instance in model.network.instances:
-        terminals, points = _body_terminals(model, instance), _points(given[instance.name])
+        terminals, points = _body_terminals(instance), _points(given[instance.name])
         if len(terminals) == 2 and "at1" in points and "at2" in points and instance.component.name not in CHORDED:
             ends = [motions[node].point(points[f"at{k + 1}"]) for k, (_, node) in enumerate(terminals)]
             stiff, damped = (given[instance.name].get(name, np.zeros(1))[0] > 0 for name in "cd")
@@ -201,7 +201,7 @@ def _traces(model: Model, motions: Mapping[int, _Motion], given: Mapping[str, di
     """Paths of markers (massless elements at a point of one body); without any, of the bodies' centres."""
     found = []
     for instance in model.network.instances:
-        terminals, definition = _body_terminals(model, instance), instance.component.definition
+        terminals, definition = _body_terminals(instance), instance.component.definition
         pushes = any(q.unit in ("N", "N.m") for q in definition.inputs)
         if (
             len(terminals) == 1
@@ -221,7 +221,7 @@ def _forces(model: Model) -> list[tuple[Instance, str, bool]]:
     supports on the ground."""
     found = []
     for instance in model.network.instances:
-        component, terminals = instance.component, _body_terminals(model, instance)
+        component, terminals = instance.component, _body_terminals(instance)
         bodies = [t for t, node in terminals if node != GROUND]
         if component.is_source:
             found += [(instance, t, True) for t in bodies]
@@ -237,7 +237,7 @@ def _arrows(
     the body's centre."""
     drawn = []
     for instance, terminal, pushes in _forces(model):
-        terminals = _body_terminals(model, instance)
+        terminals = _body_terminals(instance)
         k, node = next((k, node) for k, (t, node) in enumerate(terminals) if t == terminal)
         force, moment = (
             -_vector(samples.unseen, f"{instance.name}.{terminal}.{part}", len(samples.time)) for part in ("f", "t")

@@ -19,7 +19,6 @@ from netsim.results.samples import Samples
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import Problem
 
-Array = np.ndarray
 FINEST = 1e-13
 """The least rtol of a run."""
 FAR, SOME, MUCH = 100.0, 0.01, 0.1

@@ -12,6 +12,7 @@ Array = np.ndarray
 SHIFT = 1e-13
 NULL = 1e-11
 SUPPORT = 1e-6
+ROUNDS = 6
 
 
 def null_basis(matrix: Columns) -> tuple[Array, Array]:
@@ -46,10 +47,10 @@ def _shifted(balanced: Columns, rng: np.random.Generator) -> Any:
     raise RuntimeError("no shift makes the matrix regular")
 
 
-def equilibrated(matrix: Columns, rounds: int = 6) -> tuple[Columns, Array, Array]:
+def equilibrated(matrix: Columns) -> tuple[Columns, Array, Array]:
     """(R A C, r, c) with rows and columns scaled towards largest entries of one (Ruiz 2001)."""
     row_scale, scale = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         rows, columns = _roots(matrix.largest(1)), _roots(matrix.largest(0))
         matrix = matrix.scaled(rows, columns)
         row_scale, scale = row_scale * rows, scale * columns

@@ -132,6 +132,3 @@ def domain_of_own(component: Component, own: int) -> DomainDef | None:
         return None
     branch = component.branch_throughs[component.unknown_throughs[own]]
     return component.domain(branch.start if branch.start != "ground" else branch.end)
-
-
-__all__ = ["CONDUCTS", "FEEDS", "OPEN", "STORES", "Edge", "Link", "domain_of_own", "edges", "islands", "links", "reads"]

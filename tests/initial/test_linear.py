@@ -11,7 +11,7 @@ from scipy import sparse
 from netsim.core.compiled.function import compiled
 from netsim.core.consistent import DENSE
 from netsim.core.linear.elimination import solve_with_new_pivots
-from netsim.core.linear.factors import Factor, SingularMatrix, analyse, condition_estimate, fill_ratio, refactor, solve, solve_transpose
+from netsim.core.linear.factors import Factor, SingularMatrix, analyse, condition_estimate, refactor, solve, solve_transpose
 from netsim.core.linear.symbolic import equilibrate, triangular_patterns
 from netsim.initial.flat_plan import _workspace
 
@@ -45,6 +45,11 @@ def random_matrix(n: int, per_column: int, seed: int) -> sparse.csc_matrix:
     places = sparse.random(n, n, min(1.0, per_column / n), format="csc", random_state=rng, data_rvs=rng.standard_normal)
     permuted = sparse.csc_matrix((3.0 + rng.random(n), (rng.permutation(n), np.arange(n))), shape=(n, n))
     return (places + permuted).tocsc()
+
+
+def fill_ratio(factor: Factor) -> float:
+    """Nonzeros of L + U for each nonzero of A."""
+    return (len(factor.l_row) + len(factor.u_row) + len(factor.pivot_inverse)) / max(1, len(factor.source))
 
 
 def tridiagonal(n: int) -> sparse.csc_matrix:

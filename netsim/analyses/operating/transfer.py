@@ -31,7 +31,6 @@ from netsim.text.expressions.show import show_expression
 from netsim.text.syntax import Expr, Name
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
-Array = np.ndarray
 OPTIONS: dict[str, Kind] = {"input": NAMES, "output": EXPRESSION, "family": EXPRESSION}
 EXAMPLE = "transfer(input = src.v, output = out.v)"
 

@@ -30,8 +30,6 @@ from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import select
 
-Array = np.ndarray
-
 
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""

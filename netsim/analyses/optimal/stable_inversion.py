@@ -32,7 +32,6 @@ from netsim.simulate.setup.beginning import taken_over, told
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Expr, Name
 
-Array = np.ndarray
 POINTS, REFINEMENTS, ITERATIONS = 3, 8, 200
 NONE = np.zeros(0, np.int64)
 LEFT = 1e-3

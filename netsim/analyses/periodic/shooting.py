@@ -120,9 +120,9 @@ def lap(
     return Lap(start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss, states)
 
 
-def end_after(start: Point, duration: float, options: TransientOptions, states: States, resumed: bool = True) -> Array:
+def end_after(start: Point, duration: float, options: TransientOptions, states: States) -> Array:
     """The point so long behind a start, before what happens there, as a period begins with it."""
-    machine, g, options = start.machine, start.g, replace(options, stop=duration, resumed=resumed)
+    machine, g, options = start.machine, start.g, replace(options, stop=duration, resumed=True)
     events = time_events_of(machine, duration)
     run = traced(machine, start.structure, g.copy(), options, events, Selection(), NOTHING)
     return states.clock.begun_again(machine, g, last_point(run), duration)

@@ -22,7 +22,7 @@ from netsim.network.values import Values, parameter_names
 from netsim.results.samples import Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of
-from netsim.text.errors import InputError, Problem, Span, nearest
+from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.units import NO_DIMENSION
 
 Array = np.ndarray
@@ -45,9 +45,7 @@ class Inputs:
     values: Array
 
 
-def inputs_of(
-    lin: Linearised, task: Task, selection: Selection, names: Sequence[str], span: Span | None = None
-) -> Inputs:
+def inputs_of(lin: Linearised, task: Task, selection: Selection, names: Sequence[str]) -> Inputs:
     """The inputs of these names; raises `InputError` (E429) for what is none."""
     sources, parameters = source_inputs(lin.machine.system), set(parameter_names(lin.machine.system.network))
     count = max(len(lin.equations), len(lin.outputs))
@@ -63,7 +61,7 @@ def inputs_of(
             values.append(value)
         else:
             hint = nearest(name, [*sources, *parameters]) or f"inputs are {', '.join([*sources][:6])} and parameters"
-            wrong.append(Problem("E429", f"'{name}' is no input and no parameter", span, hint=hint))
+            wrong.append(Problem("E429", f"'{name}' is no input and no parameter", hint=hint))
             continue
         signals.append(signal)
     if wrong:

@@ -13,7 +13,6 @@ import numpy as np
 
 from netsim.core.compiled import kinds
 
-Array = np.ndarray
 WORDS = 4
 """Words per field in the table: address and up to two lengths, one to spare."""
 _SPARE = ((0, 0, 0), (0, 0), (0,))

@@ -41,7 +41,6 @@ __all__ = [
     "analyse",
     "analyse_definite",
     "condition_estimate",
-    "fill_ratio",
     "refactor",
     "solve",
     "solve_transpose",
@@ -324,13 +323,3 @@ def solve_transpose(factor, rhs, x):
         i = _at(factor.row_order[k])
         x[i] = factor.row_scale[i] * work[k]
         work[k] = 0.0
-
-
-def fill_ratio(factor: Factor) -> float:
-    """Nonzeros of L + U for each nonzero of A: what decides whether column-by-column refactorisation pays.
-
-    Against a fresh supernodal SuperLU in its better ordering it is 10 times faster at a ratio of 1 (ladders), 5 at 4.4
-    (a square mesh of 900 nodes), 1.5 at 7.3 (10 000) and 1.3 at 9.6 (40 000): no network that was measured is better
-    served by SuperLU.
-    """
-    return (len(factor.l_row) + len(factor.u_row) + len(factor.pivot_inverse)) / max(1, len(factor.source))

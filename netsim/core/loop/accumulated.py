@@ -16,12 +16,8 @@ time: a share w = |change|/(SWINGS (highest - lowest)) of all four is forgotten 
 
 import math
 
-import numpy as np
-
 from netsim.core.compiled.function import inner
 from netsim.core.contract import LEAVING, PERSISTING
-
-Array = np.ndarray
 
 LATEST, LEAST, MOST, PATH, NET, ERRORS = range(3, 9)
 """Rows of a turnover (netsim.core.loop.turnover) behind its own: of every energy the last one, the least and the most

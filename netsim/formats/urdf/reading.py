@@ -153,7 +153,7 @@ def _joint(element: Element) -> Joint:
         wrong = "damping" if damping < 0 else "friction"
         raise InputError(Problem(VALUE, f"joint '{name}' has negative {wrong}", (dynamics or element).span))
     length = np.hypot(np.hypot(*axis[:2]), axis[2]) or 1.0  # squares overflow
-    limit, mimic = _limit(element, name, kind), _mimic(element, name, kind)
+    limit, mimic = _limit(element, name, kind), _mimic(element, kind)
     return Joint(
         name, kind, parent, child, _pose(element), axis / length, limit, damping, friction, mimic, element.span
     )
@@ -172,7 +172,7 @@ def _limit(element: Element, name: str, kind: str) -> Limit | None:
     return Limit(lower, upper, given.number("effort", 0.0), given.number("velocity", 0.0))
 
 
-def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
+def _mimic(element: Element, kind: str) -> Mimic | None:
     given = element.first("mimic")
     if given is None:
         return None

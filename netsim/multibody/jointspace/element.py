@@ -134,7 +134,7 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
         -1, 5
     )
     lists = {name: np.ascontiguousarray(array, np.int64) for name, array in places.lists.items()}
-    flexible_first, lean, foreshortening = _flexible_joints(machine, tree, elements)
+    flexible_first, lean, foreshortening = _flexible_joints(machine, tree)
     return Plan(
         sizes=sizes,
         links=links,
@@ -148,7 +148,7 @@ def _plan(machine: Machine, tree: Mechanism, elements: Elements, places: Places)
     )
 
 
-def _flexible_joints(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, Array, Array]:
+def _flexible_joints(machine: Machine, tree: Mechanism) -> tuple[Array, Array, Array]:
     """Of joints with several coordinates: where each coordinate's rows begin, what it does at first order, and what
     pairs do at second order."""
     counts = [tree.links[c.link].freedom if tree.links[c.link].freedom > 1 else 0 for c in tree.coordinates]

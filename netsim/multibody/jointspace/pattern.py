@@ -51,12 +51,12 @@ class _Entries:
 def find_places(elements: Elements, tree: Mechanism) -> Places:
     """The sparsity pattern of a system in joint coordinates."""
     layout = elements.layout
-    body_links, paths = tree.body_links, tree.body_paths
+    paths = tree.body_paths
     entries = _Entries(layout.n)
     kept: list[tuple[Batch, Array]] = []
     for batch in elements.batches:
         kept.append((batch, _sorted(batch, layout, entries, elements, tree)))
-    columns = _columns(tree, entries, body_links, paths)
+    columns = _columns(tree, entries, paths)
     targets = [
         [entries.code(int(elements.row[k]), int(elements.unknown[c])) for c in columns[coordinate.link]]
         for k, coordinate in enumerate(tree.coordinates)
@@ -80,7 +80,7 @@ def find_places(elements: Elements, tree: Mechanism) -> Places:
         positions[id(batch)] = np.where(buffered >= 0, buffer + buffered, known.reshape(buffered.shape)).astype(
             np.int32
         )
-    return Places(pattern, positions, entries.count, _lists(tree, entries, columns, targets, paths, body_links, place))
+    return Places(pattern, positions, entries.count, _lists(tree, entries, columns, targets, paths, place))
 
 
 def _sorted(batch: Batch, layout: Layout, entries: _Entries, elements: Elements, tree: Mechanism) -> Array:
@@ -138,7 +138,7 @@ def _component(tree: Mechanism, number: int) -> tuple[int, int]:
     return frame, tree.component(frame, position)
 
 
-def _columns(tree: Mechanism, entries: _Entries, body_links: dict[int, int], paths: list[list[int]]) -> list[list[int]]:
+def _columns(tree: Mechanism, entries: _Entries, paths: list[list[int]]) -> list[list[int]]:
     """Of every link, the coordinates that the wrench on what it carries depends on, in order."""
     found: list[set[int]] = [set(tree.path(i)) for i in range(len(tree.links))]
     for link, body in {(link, body) for _, link, _, body, _ in entries.pairs}:
@@ -150,7 +150,7 @@ def _columns(tree: Mechanism, entries: _Entries, body_links: dict[int, int], pat
     return [sorted(each) for each in found]
 
 
-def _lists(tree, entries, columns, targets, paths, body_links, place) -> dict[str, Array]:
+def _lists(tree, entries, columns, targets, paths, place) -> dict[str, Array]:
     """The integer arrays of the plan that do not depend on values."""
     first = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
     up = [

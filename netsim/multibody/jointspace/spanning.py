@@ -15,7 +15,7 @@ import numpy as np
 from netsim.equations.batches import form_of
 from netsim.equations.inputs import bounds_of
 from netsim.equations.numbering import across_scalars
-from netsim.library.component import PLANAR, is_body, turns
+from netsim.library.component import PLANAR, is_body
 from netsim.multibody.jointspace.joints import (
     BENT,
     FIXED,
@@ -127,11 +127,6 @@ class Mechanism:
     def body_paths(self) -> list[list[int]]:
         """The coordinates that move a frame."""
         return [self.path(self.body_links[f]) for f in range(len(self.frames))]
-
-
-def is_spatial(network: Network, node: int) -> bool:
-    """Whether a node is a frame in space."""
-    return turns(network.nodes[node].domain)
 
 
 def is_planar(network: Network, node: int) -> bool:
@@ -296,20 +291,3 @@ def axis_of(instance: Instance, step: Step, values: Values) -> Array:
     given = [point(instance, name, values) if name else NORMAL for name in step.axis]
     units = [axis / np.linalg.norm(axis) for axis in given]
     return reduce(lambda found, axis: np.cross(axis, found), units[-2::-1], units[-1])
-
-
-__all__ = [
-    "FIXED",
-    "NOWHERE",
-    "PRISMATIC",
-    "REVOLUTE",
-    "SPHERICAL",
-    "Coordinate",
-    "Link",
-    "Mechanism",
-    "axis_of",
-    "is_spatial",
-    "mechanism",
-    "parameter",
-    "point",
-]

@@ -28,7 +28,7 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
     g[: layout.one] = point[: old.one]
     for ours, theirs in (*shared(machine, absolute), *_discretes(machine, absolute)):
         g[ours] = point[theirs]
-    _place_coordinates(absolute, point, machine, g, element)
+    _place_coordinates(absolute, point, g, element)
     set_differentiated(machine, g)
     return g
 
@@ -91,7 +91,7 @@ def same(batch: Batch, other: Batch, key: Key) -> Array:
     )
 
 
-def _place_coordinates(absolute: Machine, point: Array, machine: Machine, g: Array, element: TreeElement) -> None:
+def _place_coordinates(absolute: Machine, point: Array, g: Array, element: TreeElement) -> None:
     """Joint coordinates, their rates and second rates, from the joints' own variables and the bodies' motion."""
     tree, plan, motion = element.tree, element.plan, element.motion
     unknown = element.elements.unknown
@@ -208,6 +208,3 @@ def _spatial(absolute: Machine, point: Array, node: int, order: int) -> Array:
     if order == 1:
         return np.concatenate([v - np.cross(w, r), w])
     return np.concatenate([a - np.cross(alpha, r) - np.cross(w, v), alpha])
-
-
-__all__ = ["in_joint_coordinates", "same", "shared"]

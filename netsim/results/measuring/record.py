@@ -147,7 +147,7 @@ def _slope(record: Record, call: Call, scope: Scope) -> Typed:
     middle = float(np.clip(t, span[0] + h, span[-1] - h))
     before, here, after = (trajectory.at(middle + d) for d in (-h, 0.0, h))
     rate = (after - before) / (2 * h) + (t - middle) * (after - 2 * here + before) / h**2
-    return Typed(rate, _by(dimension, record.axis, -1))
+    return Typed(rate, _per(dimension, record.axis))
 
 
 def _instant(expr: Expr, record: Record, scope: Scope) -> float:
@@ -278,10 +278,8 @@ def _distortion(record: Record, call: Call, scope: Scope) -> Typed:
     return Typed(float(np.linalg.norm(sizes[1:]) / sizes[0]) if sizes[0] else float("nan"), NO_DIMENSION)
 
 
-def _by(dimension: Dimension | None, axis: Dimension | None, power: int) -> Dimension | None:
-    if dimension is None or axis is None:
-        return None
-    return dimension * axis if power > 0 else dimension / axis
+def _per(dimension: Dimension | None, axis: Dimension | None) -> Dimension | None:
+    return None if dimension is None or axis is None else dimension / axis
 
 
 def _trajectory(

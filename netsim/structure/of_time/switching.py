@@ -20,7 +20,6 @@ from netsim.text.errors import NetsimError
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Binary, Call, ComponentDef, Conditional, Expr, Name, Unary, Vector
 
-Array = np.ndarray
 Series = Callable[[Any], Any]
 """A function of the instant, of one or of an array of them."""
 

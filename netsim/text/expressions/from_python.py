@@ -114,13 +114,13 @@ def expressions_given(name: str, value: Any) -> Expr:
     return Vector(tuple(expression_given(name, each) for each in value))
 
 
-def texts_given(name: str, value: Any, wanted: str = "a text or a list of texts") -> tuple[str, ...]:
+def texts_given(name: str, value: Any) -> tuple[str, ...]:
     """Names or expressions: a text, or a list of them."""
     if isinstance(value, str):
         return (value,)
     found = tuple(value) if _is_list(value) else (None,)
     if any(not isinstance(each, str) for each in found):
-        raise refused(name, wanted, value)
+        raise refused(name, "a text or a list of texts", value)
     return tuple(map(str, found))
 
 

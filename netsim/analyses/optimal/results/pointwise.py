@@ -19,7 +19,6 @@ from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Ends, Motion, Setting, transcribed
 from netsim.analyses.optimal.wishes import Wishes
 
-Array = np.ndarray
 ITERATIONS = 25
 """IPOPT's iterations in an interval: a motion that needs more runs away."""
 

@@ -255,6 +255,3 @@ def _everything(scope: Scope) -> Iterator[Save]:
     names += [f"{ours}.{quantity}" for element, (ours, quantity) in scope.through.items() if element[0] in "vl"]
     if names:
         yield Save(tuple(Name(tuple(Part(part) for part in name.split("."))) for name in names))
-
-
-__all__ = ["Report", "initial_potentials", "read_options", "statements"]

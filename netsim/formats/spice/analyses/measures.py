@@ -174,7 +174,7 @@ class _Line:
         signal, unit = self.signal()
         start = self.at
         given = self.options()
-        level = self.valued(start, "val", unit)
+        level = self.level(start, unit)
         return self.passage(signal, level if level is not None else Number(0.0), given)
 
     def crossing(self) -> Expr:
@@ -205,11 +205,11 @@ class _Line:
                 found[name] = self.equal("" if name in _WAYS or name == "val" else self.axis)[0]
         return found
 
-    def valued(self, start: int, name: str, unit: str) -> Expr | None:
-        """The value of one option, read once more in the unit of its signal."""
+    def level(self, start: int, unit: str) -> Expr | None:
+        """The value of `val`, read once more in the unit of its signal."""
         end = self.at
         for i in range(start, end):
-            if self.pieces[i].text.lower() == name:
+            if self.pieces[i].text.lower() == "val":
                 self.at = i + 1
                 found, _ = self.equal(unit)
                 self.at = end

@@ -88,7 +88,6 @@ _MOSFET = dict.fromkeys(
     ),
     ("", ""),
 )
-_PROCESS = _words("nfs xj vmax delta wd")
 _LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2", "0"), "pd": ("m", "0"), "ps": ("m",
     "0"), "nrd": ("", "1"),
            "nrs": ("", "1"), "m": ("", "1")}  # fmt: skip
