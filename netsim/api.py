@@ -30,7 +30,7 @@ from netsim.network.network import Network
 from netsim.network.reading import read_network
 from netsim.network.values import Values
 from netsim.results import listing
-from netsim.results.claims import judged, signals_judged
+from netsim.results.claims import judged, signals_judged, with_claims
 from netsim.results.earlier import series_of_run
 from netsim.results.files import named_runs, samples_in, shown
 from netsim.results.measures import check_measures
@@ -296,7 +296,8 @@ class Model(Studies):
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
         self._settled(for_static=True)
-        return shown(self._alone(Run("static", ()), save, None, options))
+        samples = self._alone(Run("static", ()), save, None, options, signals_judged(self.network))
+        return shown(with_claims(self.machine, samples))
 
     def __getattr__(self, name: str) -> Any:
         """`model.modal(modes = 5)`: any analysis as a method, `analyse` with its name."""

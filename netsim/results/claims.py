@@ -6,7 +6,7 @@ Asserts that read parameters alone are judged before the run (netsim.network.val
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
+from netsim.network.values import parameter_names
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, signals_measured
-from netsim.text.errors import Problem
-from netsim.text.expressions.from_python import parse_expression
+from netsim.text.errors import Problem, Span
+from netsim.text.expressions.from_python import expression_given
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Assert, Name, Part
 
@@ -26,18 +27,34 @@ MOST_TOLD = 6
 """Elements named in the notes of a run."""
 AT_ONCE = 1_000_000
 """So many values of a signal are judged at once at most."""
+CURVE = "sweep_static"
+"""The analysis whose points are equilibria."""
 RESPONSES = ("ac", "periodic_ac")
 """Analyses of whose curves `measure` and `assert` speak."""
 
 
 @dataclass(frozen=True)
+class Read:
+    """A quantity of an element or a node by its written name, and where an assert reads it."""
+
+    owner: str
+    parts: tuple[Part, ...]
+    span: Span
+
+    @property
+    def name(self) -> Name:
+        """As a signal: line[2].c.v."""
+        return Name((*map(Part, self.owner.split(".")), *self.parts), span=self.span)
+
+
+@dataclass(frozen=True)
 class Claim:
-    """An assert of one instance, or of a node (`instance` is None), and the signals behind the names of quantities that
-    it reads."""
+    """An assert of one instance, or of a node (`instance` is None), and what the names of quantities in it read: None
+    is zero at the ground."""
 
     owner: str
     text: Assert
-    signals: Mapping[str, Name | None]
+    signals: Mapping[str, Read | None]
     instance: Instance | None = None
 
 
@@ -54,29 +71,16 @@ def claims(network: Network) -> Iterator[Claim]:
     for node in network.nodes:
         for claim in node.domain.asserts:
             names = _by_text(read_in(claim.condition))
-            yield Claim(f"node '{node.name}'", claim, {text: _of(node.name, n.parts, n) for text, n in names.items()})
+            signals = {text: Read(node.name, name.parts, name.span) for text, name in names.items()}
+            yield Claim(f"node '{node.name}'", claim, signals)
 
 
 def _by_text(names: Iterable[Name]) -> dict[str, Name]:
     return {str(plain_name(name)): name for name in names}
 
 
-def _of(owner: str, parts: tuple[Part, ...], name: Name) -> Name:
-    """The signal of an element or a node by its written name: line[2].c.v."""
-    parsed = _parsed(owner)
-    return Name((*parsed.parts, *parts), span=name.span)
-
-
-@lru_cache
-def _parsed(owner: str) -> Name:
-    parsed = parse_expression(owner, "assert")
-    assert isinstance(parsed, Name)
-    return parsed
-
-
-def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
-    """The signal behind a name in a component's text: of a terminal's node, or of the instance; None for what is zero
-    at the ground."""
+def _signal(network: Network, instance: Instance, name: Name) -> Read | None:
+    """What a name in a component's text reads: of a terminal's node, or of the instance."""
     first, *rest = (part.text for part in name.parts)
     if first in instance.component.terminals:
         domain = instance.component.domain(first)
@@ -84,15 +88,15 @@ def _signal(network: Network, instance: Instance, name: Name) -> Name | None:
             node = instance.nodes[list(instance.component.terminals).index(first)]
             if node == GROUND:
                 return None
-            return _of(network.nodes[node].name, name.parts[1:], name)
-    return _of(instance.name, name.parts, name)
+            return Read(network.nodes[node].name, name.parts[1:], name.span)
+    return Read(instance.name, name.parts, name.span)
 
 
 def signals_judged(network: Network) -> list[Name]:
     """The signals that measures and asserts read, those of the netlist and those of components."""
     return [
         *signals_measured(network),
-        *(signal for claim in claims(network) for signal in claim.signals.values() if signal is not None),
+        *(read.name for claim in claims(network) for read in claim.signals.values() if read is not None),
     ]
 
 
@@ -113,9 +117,11 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
-    """The samples of a run over time, with a note for each assert of a component that they break; the hint of a run
-    that failed begins with the first, and so do those of what is doubtful about it."""
-    told = broken_claims(machine, samples) if samples.axis == "time" and len(samples.time) else []
+    """The samples of a run over time, of an equilibrium or of equilibria along a curve, with a note for each assert of
+    a component that they break; the hint of a run that failed begins with the first, and so do those of what is
+    doubtful about it."""
+    judged_here = samples.axis == "time" or samples.attributes["analysis"] == CURVE
+    told = broken_claims(machine, samples) if judged_here and len(samples.time) else []
     if not told:
         return samples
     attributes = {**samples.attributes, "notes": "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))}
@@ -130,33 +136,63 @@ def _behind(claim: str, problem: Problem) -> Problem:
 
 
 def broken_claims(machine: Machine, samples: Samples) -> list[str]:
-    """A sentence for each assert that a run breaks, with the element and the first instant, in the order of these.
+    """A sentence for each assert that samples break, with the element and the first place, in the order of these.
 
     `samples` hold the signals of `signals_judged`, saved or unseen."""
-    finder, broken, alike = Finder(machine), list[tuple[float, int, str]](), dict[Hashable, dict[int, Claim]]()
-    for k, claim in enumerate(claims(machine.system.network)):
-        alike.setdefault(_kind(machine, claim), {})[k] = claim
-    for piece in samples.pieces() if samples.pieces and alike else (samples,):
+    left, broken = dict(enumerate(claims(machine.system.network))), list[tuple[float, int, str]]()
+    for finder, piece in _pieces(machine, samples) if left else ():
         values = {**piece.unseen, **{signal.name: piece.values[:, j] for j, signal in enumerate(piece.signals)}}
-        for left in alike.values():
-            whole, most = list(left.items()), max(1, AT_ONCE // len(piece.time))
-            for group in (whole[i : i + most] for i in range(0, len(whole), most)):
-                for (k, claim), holds in zip(group, _hold([c for _, c in group], finder, values, len(piece.time))):
-                    if not holds.all():
-                        first = piece.time[int(np.argmin(holds))]
-                        broken.append((first, k, f"{claim.owner} at t = {first:.6g} s: {claim.text.sentence}"))
-                        del left[k]
+        for group in _alike(finder.machine, left, max(1, AT_ONCE // len(piece.time))):
+            for k, holds in zip(group, _hold([left[k] for k in group], finder, values, len(piece.time))):
+                if not holds.all():
+                    claim, row = left.pop(k), int(np.argmin(holds))
+                    broken.append((piece.time[row], k, f"{claim.owner} at {_place(piece, row)}: {claim.text.sentence}"))
     told = [sentence for _, _, sentence in sorted(broken)]
     more = len(told) - MOST_TOLD
     return [*told[:MOST_TOLD], f"and {more} more elements"] if more > 1 else told
 
 
+def _place(piece: Samples, row: int) -> str:
+    """Where a sample lies: at an instant, or at a value of what is swept."""
+    if piece.axis == "time":
+        return f"t = {piece.time[row]:.6g} s"
+    over = piece.signals[0]
+    return f"{over.name} = {piece.values[row, 0]:.6g} {over.unit}".rstrip()
+
+
+def _pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Samples]]:
+    """Samples one behind the other, each piece with a finder that knows the parameters that they were found with."""
+    if samples.axis == "time":
+        finder = Finder(machine)
+        yield from ((finder, piece) for piece in (samples.pieces() if samples.pieces else (samples,)))
+        return
+    swept = {samples.attributes["over"], *str(samples.attributes["family"]).split(", ")}
+    swept &= set(parameter_names(machine.system.network))
+    varied = [j for j, signal in enumerate(samples.signals) if signal.name in swept]
+    changes = np.flatnonzero(np.any(np.diff(samples.values[:, varied], axis=0) != 0.0, axis=1)) + 1
+    for rows in np.split(np.arange(len(samples.time)), changes):
+        values = machine.values
+        for j in varied:
+            values = values.changed(samples.signals[j].name, expression_given("over", samples.values[rows[0], j]))
+        unseen = {name: series[rows] for name, series in samples.unseen.items()}
+        piece = replace(samples, time=samples.time[rows], values=samples.values[rows], unseen=unseen)
+        yield Finder(replace(machine, values=values)), piece
+
+
+def _alike(machine: Machine, left: Mapping[int, Claim], most: int) -> list[list[int]]:
+    """Claims that differ in the series of their signals alone, `most` of them at once."""
+    found: dict[Hashable, list[int]] = {}
+    for k, claim in left.items():
+        found.setdefault(_kind(machine, claim), []).append(k)
+    return [group[i : i + most] for group in found.values() for i in range(0, len(group), most)]
+
+
 def _kind(machine: Machine, claim: Claim) -> Hashable:
-    """What claims have in common that differ in the series of their signals alone."""
+    """What claims that are alike have in common: text, counts, values of parameters, what lies at the ground."""
     instance = claim.instance
     parameters = machine.values.parameters(instance).values() if instance else ()
     own = instance and (instance.counts, *(np.asarray(each.value).tobytes() for each in parameters))
-    return id(claim.text), own, tuple(signal is None for signal in claim.signals.values())
+    return id(claim.text), own, tuple(read is None for read in claim.signals.values())
 
 
 def _hold(group: Sequence[Claim], finder: Finder, values: Mapping[str, np.ndarray], count: int) -> np.ndarray:
@@ -172,14 +208,20 @@ def _scope(group: Sequence[Claim], finder: Finder, values: Mapping[str, np.ndarr
     known = {**CONSTANTS, **dict(instance.counts if instance else ())}
     parameters = finder.machine.values.parameters(instance) if instance else {}
 
+    @cache
+    def series(text: str) -> Typed:
+        read = claim.signals[text]
+        if read is None:
+            return Typed(0.0, None)
+        (entry, dimension), *_ = finder.entries(read.name)
+        behind = entry.signal.name.removeprefix(read.owner)
+        reads = [each.signals[text] for each in group]
+        return Typed(np.concatenate([values[other.owner + behind] for other in reads if other]), dimension)
+
     def value(name: Name) -> Typed:
         text = str(plain_name(name))
         if text in claim.signals:
-            signals = [each.signals[text] for each in group]
-            entries = [finder.entries(signal)[0] for signal in signals if signal is not None]
-            if not entries:
-                return Typed(0.0, None)
-            return Typed(np.concatenate([values[entry.signal.name] for entry, _ in entries]), entries[0][1])
+            return series(text)
         if text in lets:
             return evaluate(lets[text], scope)
         if text in WORLD:

@@ -6,6 +6,8 @@ import pytest
 
 import netsim
 from conftest import sampled
+from netsim.results import claims
+from netsim.text.expressions.typed import evaluate
 
 VT = 300.15 * 1.380649e-23 / 1.602176634e-19
 """Thermal voltage at 27 degC."""
@@ -208,23 +210,91 @@ def test_an_assert_within_a_part_of_the_library_is_told_at_the_line_of_the_user(
     assert [words for _, words in problem.also] == ["this element of it"]
 
 
+JUNCTION = VT * float(np.log(1e3 / 1e-14))
+"""Where the current of a junction with the usual saturation current comes to the usual limit."""
+
+
 @pytest.mark.parametrize(
     ("element", "kind", "most"),
     [
-        ("d[k] diode (a[k], ground) for k in 1..3", "diode", VT * float(np.log(1e3 / 1e-14))),
-        (
-            "d[k] bjt (c[k], a[k], ground, ground) for k in 1..3\nr[k] resistor (c[k], ground) R = 1 Ohm for k in 1..3",
-            "bjt",
-            VT * float(np.log(1e3 / 1e-16)),
-        ),
+        ("d[k] diode (a[k], ground)", "diode", JUNCTION),
+        ("d[k] diode (ground, a[k]) BV = 1 V", "diode", 1 + VT * float(np.log(1e3 / 1e-3))),
+        ("d[k] detailed_diode (a[k], ground)", "detailed_diode", JUNCTION),
+        ("d[k] detailed_diode (a[k], ground) Isr = 1 A", "detailed_diode", 2 * VT * float(np.log(1001))),
+        ("r[k] resistor (c[k], ground) R = 1 Ohm for k in 1..3\nd[k] bjt (c[k], a[k], ground, ground)", "bjt", VT * float(np.log(1e3 / 1e-16))),
+        ("d[k] simple_bjt (ground, a[k], ground)", "simple_bjt", 40 * 25.85e-3),
+        ("d[k] forward_bjt (ground, a[k], ground)", "forward_bjt", 25.85e-3 * float(np.log(1e9))),
+        ("d[k] jfet (ground, a[k], ground)", "jfet", JUNCTION),
+        ("d[k] mesfet (ground, a[k], ground)", "mesfet", JUNCTION),
+        ("d[k] mosfet (ground, ground, ground, a[k])", "mosfet", JUNCTION),
+        ("d[k] mosfet3 (ground, ground, ground, a[k])", "mosfet3", JUNCTION),
+        ("d[k] vdmos (ground, a[k], a[k])", "vdmos", VT * float(np.log(1e5 / 1e-14))),
     ],
 )
 def test_a_junction_beyond_its_limit_is_told(element, kind, most):
-    """Voltages that rise by 1, 2 and 3 V/s: the first two exceed the limit within the run, at known instants."""
-    text = f"use electrical\n{element}\nv[k] voltage (a[k], ground) v = k*time*1 V/s for k in 1..3\nrun transient(stop = {0.7 * most!r} s)\n"
+    """Voltages that rise by 1, 2 and 3 V/s: the last two exceed the limit within the run, at known instants."""
+    text = f"use electrical\n{element} for k in 1..3\nv[k] voltage (a[k], ground) v = k*time*1 V/s for k in 1..3\nrun transient(stop = {0.7 * most!r} s)\n"
     (samples,) = netsim.load(text).samples({"sample": 2e-4})
     told = samples.attributes["notes"]
     assert "d[1]" not in told and told.count("exceeds `limit`") == 2
     for k in (2, 3):
         at = float(told.split(f"{kind} 'd[{k}]' at t = ")[1].split(" s")[0])
         assert at == pytest.approx(most / k, rel=2e-3)
+
+
+OWN = """use electrical
+function law(v : V) : A = junction(v, 1 nA, 50 mV, 2 A)
+component own (p, n : electrical) "a junction within a function, and one whose voltage is a rate"
+  branch p -> n : v, i
+  let    rate = der(v)*1 s
+  i = law(v) + junction(rate, 1 nA, 50 mV, 2 A)
+end
+d own (a, ground)
+v voltage (a, ground) v = {volts!r} V
+"""
+
+
+@pytest.mark.parametrize(("excess", "told"), [(-1e-9, 0), (1e-9, 1)])
+def test_own_components_tell_their_limit(excess, told):
+    """A current of 2 A at 50 mV*log(1 + 2e9); what reads a rate is not judged."""
+    volts = 0.05 * float(np.log1p(2e9)) + excess
+    notes = netsim.load(OWN.format(volts=volts)).static().attrs.get("notes", "")
+    assert notes.count("own 'd' at t = 0 s: the current of a junction exceeds `2 A`") == told
+
+
+def _warm_current(temperature, volts):
+    """The current of a diode at a temperature, with its default parameters."""
+    vt = VT * temperature / 300.15
+    return 1e-14 * (temperature / 300.15) ** 3 * np.exp((temperature / 300.15 - 1) * 1.11 / vt) * np.expm1(volts / vt)
+
+
+def test_equilibria_tell_a_junction_beyond_its_limit():
+    circuit = "use electrical\nd[k] diode (a, ground) for k in 1..2\nv voltage (a, ground) v = 1 V\n"
+    assert "notes" not in netsim.load(circuit).static().attrs
+    (found,) = netsim.load(circuit.replace("1 V", "2 V") + "run static()\n").samples()
+    assert "'d[1]' at t = 0 s: the current" in found.attributes["notes"]
+    (found,) = netsim.load(circuit + "run sweep_static(over = v.v, values = [0.9 V, 1 V, 1.1 V])\n").samples()
+    assert found.attributes["notes"].count("at v.v = 1.1 V: the current of a junction") == 2
+
+
+def test_equilibria_over_a_parameter_are_judged_with_its_values():
+    """Only the diode that becomes warm exceeds its limit, from a temperature on that its law gives."""
+    circuit = "use electrical\nd[k] diode (a, ground) for k in 1..2\nv voltage (a, ground) v = 1 V\n"
+    kelvins = [290.0 + 5 * k for k in range(12)]
+    first = next(t for t in kelvins if _warm_current(t, 1.0) > 1000)
+    assert kelvins[0] < first < kelvins[-1]
+    values = ", ".join(f"{t} K" for t in kelvins)
+    (found,) = netsim.load(circuit + f"run sweep_static(over = d[2].T, values = [{values}])\n").samples()
+    told = found.attributes["notes"]
+    assert f"diode 'd[2]' at d[2].T = {first:g} K: the current of a junction" in told and "'d[1]'" not in told
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_alike_elements_are_judged_at_once(count, monkeypatch):
+    """The expressions of an assert are evaluated once for all elements that are alike."""
+    calls = []
+    monkeypatch.setattr(claims, "evaluate", lambda *given: calls.append(given) or evaluate(*given))
+    circuit = f"use electrical\nd[k] diode (a, ground) for k in 1..{count}\nv voltage (a, ground) v = 2 V\nrun transient(stop = 1 s)\n"
+    (samples,) = netsim.load(circuit).samples()
+    assert samples.attributes["notes"].count("exceeds `limit`") == min(count, 6)
+    assert len(calls) == 5  # the condition, and the four lets behind it: I0, Vt of it, Vt of both junctions
