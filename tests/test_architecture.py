@@ -75,7 +75,8 @@ ROOMS = {
     "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.features setup.sums setup.weights setup.instants "
-    "setup.run_arrays events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
+    "setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
+    "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "
     "signals.linearised signals.reduction modal recursion_options recursion static "

@@ -36,17 +36,11 @@ from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.retreat import Retreat
 from netsim.simulate.running import Running
+from netsim.simulate.setup.arrays.consistent import closing_plan, consistent_plan
+from netsim.simulate.setup.arrays.control import FEATURES, defect_limits, first_control
+from netsim.simulate.setup.arrays.sampler import first_sampler
+from netsim.simulate.setup.arrays.trial import first_factor, first_trial
 from netsim.simulate.setup.features import ends_of
-from netsim.simulate.setup.run_arrays import (
-    FEATURES,
-    closing_plan,
-    consistent_plan,
-    defect_limits,
-    first_control,
-    first_factor,
-    first_sampler,
-    first_trial,
-)
 from netsim.simulate.setup.sizes import set_rounding
 from netsim.simulate.setup.sums import set_account
 from netsim.simulate.setup.weights import recovers_samples, watched_values

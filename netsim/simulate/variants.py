@@ -32,10 +32,10 @@ from netsim.simulate.keeping import Kept, keep, restore
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup import sizes
+from netsim.simulate.setup.arrays.consistent import consistent_plan
 from netsim.simulate.setup.features import ends_of, sampled
 from netsim.simulate.setup.instants import time_events_within
 from netsim.simulate.setup.kinds import kinds_of, massless
-from netsim.simulate.setup.run_arrays import consistent_plan
 from netsim.simulate.setup.sizes import LADDER, largest_mean
 from netsim.simulate.setup.weights import untested_differences
 from netsim.structure.of_time.switching import time_texts

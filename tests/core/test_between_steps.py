@@ -13,7 +13,7 @@ from netsim.equations.kernels.program import Instruction, Program, is_affine
 from netsim.network.tables import Column, interpolate
 from netsim.results.samples import Trace
 from netsim.results.series import accumulated, trajectory_of
-from netsim.simulate.setup.run_arrays import curved
+from netsim.simulate.setup.weights import curved
 from netsim.structure.time_events import samples_passed
 from netsim.text.errors import InputError
 

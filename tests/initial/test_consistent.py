@@ -17,7 +17,7 @@ from netsim.library.files import models_folder
 from netsim.results.selection import Selection, reader_of
 from netsim.simulate import adaptive
 from netsim.simulate.options import check_options
-from netsim.simulate.setup import run_arrays
+from netsim.simulate.setup.arrays import consistent as first_points
 from netsim.simulate.setup.beginning import begun
 
 MODELS = {
@@ -84,14 +84,14 @@ def test_stages_solved_afresh_give_the_same(name, monkeypatch):
 
 def test_points_that_are_not_found_are_told(monkeypatch):
     """A sample whose pivots do not serve shows what the method gave, and the run says so."""
-    spoilt = run_arrays.compiled_plan
+    spoilt = first_points.compiled_plan
 
     def plan(of):
         found = spoilt(of)
         found.reals[:] = np.nan
         return found
 
-    monkeypatch.setattr(run_arrays, "compiled_plan", plan)
+    monkeypatch.setattr(first_points, "compiled_plan", plan)
     samples = sampled(loaded("two_masses"), forces="recovered", method="euler", step=8e-3, stop=0.08)
     assert samples.attributes["inconsistent_points"] > 0
     assert any(problem.code == "W503" for problem in samples.warnings)

@@ -18,7 +18,7 @@ from netsim.results.selection import Reader, Selection, reader_of
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
-from netsim.simulate.setup.run_arrays import quadrature
+from netsim.simulate.setup.arrays.sampler import quadrature
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray

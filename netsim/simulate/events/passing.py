@@ -23,7 +23,7 @@ from netsim.simulate.events.magnitudes import write_magnitudes
 from netsim.simulate.events.plans import plan_for
 from netsim.simulate.methods import prepared
 from netsim.simulate.running import Running
-from netsim.simulate.setup.run_arrays import first_factor
+from netsim.simulate.setup.arrays.trial import first_factor
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray

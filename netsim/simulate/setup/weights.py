@@ -57,6 +57,12 @@ def exponents(system: System, structure: Structure) -> Array:
     return found
 
 
+def curved(machine: Machine) -> bool:
+    """Whether an equation is anything but a sum of constant multiples, so that what a step does not look at may be
+    anything."""
+    return machine.element is not None or any(b.kernels.curved for b in machine.system.batches)
+
+
 def differs(machine: Machine, structure: Structure, formula: bool) -> bool:
     """Whether recovered samples are other points than the method's own: where something moves, where no step's error
     tells how values bend, and where steps are the `formula` alone."""
