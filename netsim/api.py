@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim import analyses
-from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task, carried_out
+from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task, carried_out, options_of
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
-from netsim.analyses.given import EXPRESSION, plain_option, written_option
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.many.cluster.connection import on_cluster
 from netsim.analyses.many.studies import Studies
@@ -356,10 +355,7 @@ class Model(Studies):
             hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
             raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
         analysis, scope = ANALYSES[run.analysis], self.values.scope(self.network.top)
-        kinds = analysis.options
-        options = {b.name: written_option(b, scope, kinds.get(b.name, EXPRESSION)) for b in run.options}
-        options |= {n: plain_option(n, v, kinds[n]) if n in kinds else v for n, v in given.items()}
-        return analysis.check(options, Line(run, frozenset(given), self.network, scope))
+        return options_of(analysis, Line(run, frozenset(given), self.network, scope), given)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from netsim.analyses.given import Kind
+from netsim.analyses.given import Kind, plain_option, written_option
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
@@ -21,8 +21,9 @@ from netsim.initial.reactions.axes import with_axis
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.results.partial.recording import Recording
-from netsim.results.progress import Report
+from netsim.results.progress import Report, Stopwatch
 from netsim.results.samples import Samples
+from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, NetsimError, Problem, Span, nearest
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Scope
@@ -117,19 +118,33 @@ class Analysis(Generic[Options]):
         return "stop" in self.options
 
 
+def options_of(analysis: Analysis[Options], line: Line, given: Mapping[str, Any]) -> Options:
+    """The options of a run line, and those that were given beside it, as the analysis reads them. Raises `InputError`:
+    for options that it does not have (E421), else for all that is wrong with those that it has."""
+    kinds, run = analysis.options, line.run
+    named = {**dict.fromkeys(b.name for b in run.options), **given}
+    if wrong := list(unknown_options(analysis.name, kinds, named, line.spans)):
+        raise InputError(wrong)
+    options = {b.name: written_option(b, line.scope, kinds[b.name]) for b in run.options}
+    options |= {name: plain_option(name, value, kinds[name]) for name, value in given.items()}
+    return analysis.check(options, line)
+
+
 def carried_out(analysis: Analysis, task: Task, options: Any, line: Span | None = None) -> Samples:
-    """The analysis of a task; where a mechanism cannot move, the axis that locks it is told, and at the `line` of the
-    run that it asks for too much."""
+    """The analysis of a task, with its name, what it took and the text of the netlist as attributes. Where a mechanism
+    cannot move, the axis that locks it is told, and at the `line` of the run that it asks for too much."""
+    watch = Stopwatch()
     try:
         samples = analysis.run(task, options)
     except NetsimError as error:
         told = [with_axis(p, task.machine.system, task.values) for p in error.problems]
         raise type(error)(p if p.span or p.code != TOO_LARGE else replace(p, span=line) for p in told) from None
     broken = tuple(with_axis(p, task.machine.system, task.values) for p in samples.broken)
-    if (failure := samples.attributes.get("failure")) is not None:
-        moved = with_axis(failure, task.machine.system, task.values)
-        samples = replace(samples, attributes={**samples.attributes, "failure": moved})
-    return replace(samples, broken=broken)
+    attributes = {"analysis": analysis.name, **samples.attributes}
+    attributes = {**attributes, **watch.read, "netlist": task.network.text, **samples.attributes}
+    if (failure := attributes.get("failure")) is not None:
+        attributes["failure"] = with_axis(failure, task.machine.system, task.values)
+    return replace(samples, broken=broken, attributes=attributes)
 
 
 def with_options(

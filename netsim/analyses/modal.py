@@ -24,10 +24,8 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import Structure
 from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, add_unseen, reader_of, select
-from netsim.simulate.options import unknown_options
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.text.errors import InputError
 
@@ -71,9 +69,7 @@ class Modes:
 
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [*unknown_options("modal", NAMES, options, spans)]
-    wrong += whole_numbers(options, {"modes": 1}, spans)
-    if wrong:
+    if wrong := list(whole_numbers(options, {"modes": 1}, spans)):
         raise InputError(wrong)
     return ModalOptions(
         int(options.get("modes", 10)),
@@ -89,7 +85,6 @@ def modal(task: Task, options: ModalOptions) -> Samples:
 
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
-    watch = Stopwatch()
     refuse_delays(task.machine.system, "modal()", INFINITE)
     machine, structure, g = _at_rest(task, options)
     modes = modes_of(machine, structure, g, options.modes)
@@ -107,20 +102,16 @@ def modal(task: Task, options: ModalOptions) -> Samples:
         columns += [part.real, part.imag]
         signals += [signal, Signal(f"{signal.name} (quadrature)", signal.unit, signal.doc)]
     attributes = {
-        "analysis": "modal",
         "unknowns": machine.system.n,
         "degrees_of_freedom": speeds(structure) - len(integrated(machine)[0]),
         "states": states(structure) - len(integrated(machine)[0]),
-        **watch.read,
-        "netlist": machine.system.network.text,
     }
     return Samples(
         "",
         np.arange(1.0, len(modes.rates) + 1),
         tuple(signals),
         np.column_stack(columns),
-        np.zeros((0, 3)),
-        attributes,
+        attributes=attributes,
         unseen={name: np.append(still[columns_of[name]], parts[:, columns_of[name]]) for name in unseen},
         origin=g,
         axis="mode",

@@ -34,7 +34,7 @@ from netsim.multibody.recursion.states import Translation, coordinates, fill, pl
 from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.newmark import Drive, newmark
 from netsim.multibody.tree.algorithms.superelements import superelements
-from netsim.results.progress import Report, Stopwatch
+from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, told
@@ -59,7 +59,6 @@ TOLD = 100
 def recursion(task: Task, options: RecursionOptions) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is
     wrong."""
-    watch = Stopwatch()
     found = tree_of(task.machine, options)
     machine, structure, moved, g, q, v, changed = _beginning(task.machine, task.structure, found, options.start)
     selection = select(machine, task.saves, task.plots)
@@ -79,7 +78,6 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     signals, shown = selection.table(machine, columns, time)
     attributes = {
-        "analysis": "recursion",
         "method": options.name,
         **(
             {"step": options.step, "beta": options.beta, "gamma": options.gamma}
@@ -90,9 +88,7 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
         **effort,
-        **watch.read,
         **told(changed),
-        "netlist": machine.system.network.text,
         **({"failure": failure} if failure else {}),
     }
     seen = {name: columns[name] for name in unseen}

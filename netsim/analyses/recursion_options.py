@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
-from netsim.simulate.options import unknown_options, wrong_times
+from netsim.simulate.options import wrong_times
 from netsim.text.errors import InputError, Problem, nearest
 
 NAMES: dict[str, Kind] = {
@@ -54,8 +54,7 @@ class RecursionOptions:
 
 def recursion_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> RecursionOptions:
     """Options of a run line or call, checked; raises `InputError` with all that is wrong."""
-    wrong = [*unknown_options("recursion", NAMES, options, spans)]
-    wrong += [*wrong_times("recursion", options, spans), *_numbers(options, spans)]
+    wrong = [*wrong_times("recursion", options, spans), *_numbers(options, spans)]
     for name, words in (("matrix", MATRICES), ("equations", EQUATIONS), ("method", METHODS)):
         if options.get(name, words[0]) not in words:
             hint = nearest(str(options[name]), words)

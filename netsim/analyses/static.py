@@ -16,10 +16,9 @@ from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
 from netsim.initial.reactions.redundancy import describe
 from netsim.initial.static.equilibrium import Equilibrium
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
-from netsim.simulate.options import unknown_options, unknown_values
+from netsim.simulate.options import unknown_values
 from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
 from netsim.text.errors import InputError
@@ -40,11 +39,7 @@ class StaticOptions:
 
 def static_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> StaticOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    wrong = [
-        *unknown_options("static", NAMES, options, spans),
-        *unknown_values({n: options[n] for n in options if n in NAMES}, spans),
-    ]
-    if wrong:
+    if wrong := list(unknown_values(options, spans)):
         raise InputError(wrong)
     return StaticOptions(float(options.get("at", 0.0)), formulation=options.get("formulation", "absolute"))
 
@@ -53,7 +48,6 @@ def static(task: Task, options: StaticOptions) -> Samples:
     """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
-    watch = Stopwatch()
     machine, _, found = settled(task.machine, task.structure, options.at, options.formulation)
     g = found.g
     selection = select(machine, task.saves, task.plots)
@@ -67,14 +61,11 @@ def static(task: Task, options: StaticOptions) -> Samples:
     time, columns = np.array([options.at]), {name: values[:, j] for j, name in enumerate(selection.entries)}
     signals, shown = selection.table(machine, columns, time)
     attributes = {
-        "analysis": "static",
         "formulation": "tree" if machine.element else "absolute",
         "unknowns": machine.system.n,
         "redundant": describe(machine.system),
         **told(found),
         "others": "; ".join(_reading(machine, reader, selection, other) for other in found.others),
-        **watch.read,
-        "netlist": machine.system.network.text,
     }
     energy = np.array([[power[STORED], 0.0, 0.0]])
     seen = {n: columns[n] for n in unseen}

@@ -57,7 +57,7 @@ class Samples:
     time: np.ndarray
     signals: tuple[Signal, ...]
     values: np.ndarray
-    energy: np.ndarray
+    energy: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     attributes: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = True
     message: str = ""

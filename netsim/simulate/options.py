@@ -86,7 +86,6 @@ def check_options(name: str, options: Mapping[str, Any], spans: Mapping[str, Any
     """Options of a run line or call, checked; raises `InputError` with all that is wrong. `spans` tells where each was
     written."""
     problems = [
-        *unknown_options(name, NAMES, options, spans),
         *wrong_times(name, options, spans),
         *unknown_values(options, spans),
         *_together(options, spans),

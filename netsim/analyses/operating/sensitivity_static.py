@@ -18,7 +18,6 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NAMES, Kind, listed
 from netsim.analyses.signals.inputs import STENCILS, STEP, by_parameter, inputs_of, parameter, source_inputs
 from netsim.analyses.signals.linearised import Linearised, shown_at
-from netsim.analyses.signals.options import checked
 from netsim.analyses.signals.points import linearised_at
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
@@ -27,7 +26,6 @@ from netsim.equations.prescribed import Prescribed
 from netsim.initial.consistent.derivatives import derivative_of
 from netsim.network.signals import Reading
 from netsim.network.values import parameter_names
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import PARAMETER_VALUES, Samples, Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of
@@ -52,7 +50,6 @@ class SensitivityOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("sensitivity_static", OPTIONS, options, line)
     given = options.get("of")
     of = listed(expressions_given("of", given)) if given is not None else ()
     to = options.get("to", ())
@@ -61,7 +58,6 @@ def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
 
 def run(task: Task, options: SensitivityOptions) -> Samples:
     """One row: the signals, and the derivative `d(out.v)/d(r1.R)` of each by each parameter."""
-    watch = Stopwatch()
     asked = replace(task, saves=options.of, plots=[]) if options.of else task
     ((lin, selection, point),) = linearised_at(asked, ())
     if not lin.signals:
@@ -75,15 +71,12 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
             ratio = parse_unit(of.unit).dimension / parse_unit(signal.unit).dimension
             columns.append((Signal(f"d({of.name})/d({name})", unit_of(ratio)), derivative))
     attributes = {
-        "analysis": "sensitivity_static",
         "parameters": ", ".join(found),
         PARAMETER_VALUES: ", ".join(repr(value) for _, value, _ in found.values()),
-        **watch.read,
-        "netlist": task.network.text,
     }
     row = np.array([[value for _, value in columns]])
     signals = tuple(signal for signal, _ in columns)
-    return Samples("", np.ones(1), signals, row, np.zeros((0, 3)), attributes, origin=point.g, axis="row")
+    return Samples("", np.ones(1), signals, row, attributes=attributes, origin=point.g, axis="row")
 
 
 @dataclass(frozen=True, eq=False)

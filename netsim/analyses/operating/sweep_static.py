@@ -20,14 +20,13 @@ from netsim.analyses.operating.curve import Curve
 from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
 from netsim.analyses.signals.inputs import parameter
 from netsim.analyses.signals.linearised import read, shown_signals
-from netsim.analyses.signals.options import checked, numbers
+from netsim.analyses.signals.options import numbers
 from netsim.analyses.signals.points import points, selected
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import set_differentiated
 from netsim.initial.static.rest import at_rest
 from netsim.results.over_frequency.curves import reading
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import add_unseen, reader_of
 from netsim.simulate.setup.kinds import kinds_of
@@ -65,7 +64,6 @@ class SweepOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("sweep_static", OPTIONS, options, line)
     over, count = "".join(options.get("over", ())), float(options.get("points", 51))
     span = line.spans.get("over") or line.spans.get("")
     signal = varied(over, line.network, span, EXAMPLE)
@@ -98,7 +96,6 @@ def _steps(options: Mapping[str, Any], line: Line, unit: Any, count: float) -> A
 
 def run(task: Task, options: SweepOptions) -> Samples:
     """A row per point: the swept quantity, the family's values, then the saved signals; curve after curve."""
-    watch = Stopwatch()
     (point,) = points(task, ())
     selection = selected(point.machine, task)
     unseen, entries = add_unseen(point.machine, selection, task.beside), list(selection.entries)
@@ -120,19 +117,16 @@ def run(task: Task, options: SweepOptions) -> Samples:
         told += _told(options, rows[-1][0], folds)
         turned += folds
     attributes = {
-        "analysis": "sweep_static",
         "over": options.over.name,
         "family": ", ".join(member.name for member in options.family),
         "orbit": "\n".join(told),
         "folds": ", ".join(repr(float(fold)) for fold in turned),
-        **watch.read,
-        "netlist": task.network.text,
     }
     count = np.arange(1.0, len(rows) + 1)
     shown = (options.over, *(member.signal for member in options.family), *signals)
     columns = dict(zip(entries, np.array(every).T))
     beside = {name: columns[name] for name in unseen}
-    return Samples("", count, shown, np.array(rows), np.zeros((0, 3)), attributes, axis="point", unseen=beside)
+    return Samples("", count, shown, np.array(rows), attributes=attributes, axis="point", unseen=beside)
 
 
 def _told(options: SweepOptions, value: float, folds: Sequence[float]) -> Iterator[str]:

@@ -18,11 +18,9 @@ from netsim.analyses.given import EXPRESSION, NAMES, Kind
 from netsim.analyses.signals.families import Member, combinations, family_of
 from netsim.analyses.signals.inputs import inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import checked
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import response
 from netsim.network.network import Network
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem
@@ -46,7 +44,6 @@ class TransferOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> TransferOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("transfer", OPTIONS, options, line)
     if "input" not in options or "output" not in options:
         raise InputError(Problem("E422", "transfer() needs 'input' and 'output'", line.spans.get(""), hint=EXAMPLE))
     output = expression_given("output", options["output"])
@@ -55,7 +52,6 @@ def check(options: Mapping[str, Any], line: Line) -> TransferOptions:
 
 def run(task: Task, options: TransferOptions) -> Samples:
     """One row, or one for each value of a family: its values, the gain, the two resistances."""
-    watch = Stopwatch()
     rows, units = list[list[float]](), tuple[str, ...]()
     for values in combinations(options.family):
         found, units = _transfer(task.under(values) if values else task, options)
@@ -63,10 +59,9 @@ def run(task: Task, options: TransferOptions) -> Samples:
     names = ("gain", "input_resistance", "output_resistance")
     signals = (*(member.signal for member in options.family), *map(Signal, names, units))
     output = show_expression(options.output)
-    attributes = {"analysis": "transfer", "input": options.input, "output": output, **watch.read}
-    attributes["netlist"] = task.network.text
+    attributes = {"input": options.input, "output": output}
     count = np.arange(1.0, len(rows) + 1)
-    return Samples("", count, signals, np.array(rows), np.zeros((0, 3)), attributes, axis="row")
+    return Samples("", count, signals, np.array(rows), attributes=attributes, axis="row")
 
 
 Found = tuple[tuple[float, ...], tuple[str, ...]]

@@ -26,14 +26,12 @@ from netsim.analyses.optimal.results.verification import doubtful, unresolved, v
 from netsim.analyses.optimal.simulated import Series, saved, simulated, with_series
 from netsim.analyses.optimal.wishes import wishes_of
 from netsim.analyses.refusals import check_size
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.results.selection import select
 
 
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
-    watch = Stopwatch()
     check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
     problem = posed(task, options)
     setting, sign = problem.setting, options.sign
@@ -56,8 +54,6 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
         **{f"costate.{name}": sign * float(solution.gradient[place]) for name, place in problem.places.items()},
         "deviation": check.deviation,
         "notes": f"{told['notes']}; {check.text}",
-        **watch.read,
-        "netlist": task.network.text,
     }
     found = sampled(solution, options.sample, task.saves, task.plots, task.beside, attributes)
     if options.costates:
@@ -72,7 +68,6 @@ def _told(fine: Refined, values: Mapping[str, float], beside: float | None, sign
     words = f"objective = {objective:.9g} {unit}".rstrip() + f", stop = {solution.stop:.9g} s"
     words += "" if beside is None else f", {_beside(beside, objective)}"
     return {
-        "analysis": "optimize",
         "objective": objective,
         **({} if beside is None else {"pointwise": beside}),
         "stop": solution.stop,

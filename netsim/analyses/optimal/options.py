@@ -9,7 +9,7 @@ from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed
 from netsim.analyses.inverse.options import pairs_of, wrong_track
 from netsim.analyses.many.ranges import Range, range_of
 from netsim.network.values import parameter_names
-from netsim.simulate.options import unknown_options, wrong_time
+from netsim.simulate.options import wrong_time
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import Scope, number_of
@@ -80,8 +80,7 @@ class OptimalOptions:
 def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
     """The options of a run line or call, checked; raises `InputError` with all that is wrong."""
     spans, scope = line.spans, line.scope
-    wrong = [*unknown_options("optimize", KINDS, options, spans), *_missing(options, spans)]
-    wrong += _wrong_values(options, spans)
+    wrong = [*_missing(options, spans), *_wrong_values(options, spans)]
     wrong += wrong_track(listed(options.get("track")), "track = [a.x = 1 m*time/(1 s)]")
     if wrong:
         raise InputError(wrong)

@@ -26,7 +26,6 @@ from netsim.analyses.optimal.results.answer import sampled
 from netsim.analyses.optimal.results.failing import explained
 from netsim.analyses.optimal.results.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import taken_over, told
 from netsim.text.errors import InputError, Problem
@@ -45,7 +44,7 @@ def bounded_inverse(
     """The bounded inverse as samples from -lead to stop + tail; `imposed` is the network whose signals follow their
     motions, `applied` that under given inputs, which has `started`: there the search begins. Raises `InputError` (E461)
     with more actuators than motions."""
-    watch, options = Stopwatch(), task.options
+    options = task.options
     if task.spare:
         message = "a bounded inverse has as many actuators as motions"
         hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
@@ -64,13 +63,10 @@ def bounded_inverse(
     check = verified(task, applied, fine.solution, task.actuators, limits.rtol)
     notes = [fine.text, *_left(fine.solution, options.lead, options.tail), check.text]
     attributes = {
-        "analysis": "inverse",
         **told(started[3]),
         **fine.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),
-        **watch.read,
-        "netlist": task.network.text,
     }
     between = options.transient.sample or options.transient.step * options.transient.every
     found = sampled(fine.solution, between, saves, plots, beside, attributes)

@@ -18,10 +18,9 @@ from netsim.equations.history import refuse_delays
 from netsim.formats.format import AXES, Variable
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import SHOWN, distortion, harmonics
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import PERIOD, Samples, Signal
 from netsim.results.trajectories import Trajectory
-from netsim.simulate.options import check_options, unknown_options
+from netsim.simulate.options import check_options
 from netsim.text.columns import columns
 from netsim.text.errors import InputError, Problem
 
@@ -41,8 +40,7 @@ HARMONICS_SHOWN = 5
 def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     spans = line.spans
-    wrong = list(unknown_options("periodic", OPTIONS, options, spans))
-    wrong += whole_numbers(options, {"warm_up": 0, "harmonics": 1}, spans)
+    wrong = list(whole_numbers(options, {"warm_up": 0, "harmonics": 1}, spans))
     period = float(options.get("period", 0.0))
     if "period" in options and not period > 0.0:
         wrong.append(Problem("E423", "'period' must be positive", spans.get("period")))
@@ -56,7 +54,6 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
 
 def run(task: Task, options: PeriodicOptions) -> Samples:
     """One period of the orbit; raises `SimulationError` where none is found."""
-    watch = Stopwatch()
     refuse_delays(task.machine.system, "periodic()", PAST)
     found = found_orbit(task, options)
     orbit, seen = found.orbit, seen_along(found.orbit, found.selection)
@@ -69,16 +66,13 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
         *_powers(seen.account, orbit.period),
     ]
     attributes = {
-        "analysis": "periodic",
         "method": options.run.method,
         "rtol": options.run.rtol,
         PERIOD: orbit.period,
         "frequency": 1.0 / orbit.period,
         "orbit": "\n".join(text),
         "steps": orbit.found.run.steps,
-        **watch.read,
         **{f"distortion.{signal.name}": share for signal, share in zip(seen.signals, thd)},
-        "netlist": task.network.text,
     }
     return Samples(
         "", seen.time, seen.signals, seen.values, seen.account, attributes,

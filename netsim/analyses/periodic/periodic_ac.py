@@ -20,9 +20,8 @@ from netsim.analyses.periodic.stability import floquet, told
 from netsim.analyses.signals.ac import chosen_inputs, per_input
 from netsim.analyses.signals.inputs import source_inputs
 from netsim.analyses.signals.linearised import shown_signals
-from netsim.analyses.signals.options import GRID, checked, grid, where
+from netsim.analyses.signals.options import GRID, grid, where
 from netsim.equations.history import refuse_delays
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import PERIOD, Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest
 
@@ -49,7 +48,6 @@ class PeriodicAcOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("periodic_ac", OPTIONS, options, line)
     if wrong := list(whole_numbers(options, {"sidebands": 0}, line.spans)):
         raise InputError(wrong)
     inputs = where(options, line).inputs
@@ -61,7 +59,6 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
 
 def run(task: Task, options: PeriodicAcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
-    watch = Stopwatch()
     system = task.machine.system
     refuse_delays(system, "periodic_ac()", PAST)
     sources, names = source_inputs(system), chosen_inputs(system, options.inputs)
@@ -77,17 +74,14 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     values = responses(found, inputs, options.frequencies, sidebands, options.state.run)
     shown = shown_signals(found.orbit.start.machine, found.selection)[2]
     attributes = {
-        "analysis": "periodic_ac",
         "inputs": ", ".join(sources[name][0].name for name in names),
         PERIOD: found.orbit.period,
         "orbit": "\n".join(told(floquet(found.orbit, found.free), found.orbit, found.count)),
-        **watch.read,
-        "netlist": task.network.text,
     }
     signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
     table = values.reshape(len(values), -1)
     return Samples(
-        "", options.frequencies, signals, table, np.zeros((0, 3)), attributes, origin=found.orbit.start.g,
+        "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
         axis="frequency",
     )  # fmt: skip
 

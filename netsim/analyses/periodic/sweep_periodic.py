@@ -27,10 +27,8 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.network.values import parameter_names
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import harmonics
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Selection
-from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.from_python import expression_given
 from netsim.text.expressions.typed import number_of
@@ -62,9 +60,7 @@ class SweepOptions:
 def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     spans = line.spans
-    wrong = list(unknown_options("sweep_periodic", OPTIONS, options, spans))
-    wrong += whole_numbers(options, {"points": 2}, spans)
-    if wrong:
+    if wrong := list(whole_numbers(options, {"points": 2}, spans)):
         raise InputError(wrong)
     over, span = "".join(options.get("over", ())), spans.get("over") or spans.get("")
     if over not in parameter_names(line.network):
@@ -84,7 +80,6 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
 
 def run(task: Task, options: SweepOptions) -> Samples:
     """A row per point: the parameter, period, largest multiplier, then mean, amplitudes and phase of each signal."""
-    watch = Stopwatch()
     refuse_delays(task.machine.system, "sweep_periodic()", PAST)
     first, last = float(options.steps[0]), float(options.steps[-1])
     name, run_ = options.over.name, options.each.run
@@ -114,20 +109,17 @@ def run(task: Task, options: SweepOptions) -> Samples:
     unstable = int(np.count_nonzero(values[:, 2] > 1.0 + NEUTRAL))
     told.append(f"{len(values)} periodic states, {unstable} of them unstable")
     attributes = {
-        "analysis": "sweep_periodic",
         "over": name,
         "family": "",
         "orbit": "\n".join(told),
         "folds": ", ".join(repr(value) for value in folds),
-        **watch.read,
         **({"failure": failure} if failure else {}),
-        "netlist": task.network.text,
     }
     signals = seen_along(start.orbit, selection).signals
     shown = (options.over, *_columns(signals, options.each.harmonics))
     count = np.arange(1.0, len(values) + 1)
     message = failure.message if failure else ""
-    return Samples("", count, shown, values, np.zeros((0, 3)), attributes, not failure, message, axis="point")
+    return Samples("", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point")
 
 
 def _period(task: Task, expr: Expr | None) -> float:

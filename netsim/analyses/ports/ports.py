@@ -16,10 +16,9 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES, WORD, Kind
 from netsim.analyses.signals.ac import swept
 from netsim.analyses.signals.inputs import inputs_of, parameter
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, where
+from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.network.network import Network
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.from_python import parse_expression
@@ -42,7 +41,6 @@ class PortsOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> PortsOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("ports", OPTIONS, options, line)
     found, place, kind = grid("ports", options, line), where(options, line), options.get("parameters", "S")
     if kind not in UNITS:
         message = f"parameters must be one of {', '.join(UNITS)}, not '{kind}'"
@@ -68,7 +66,7 @@ def _ports_in(network: Network) -> list[str]:
 
 def run(task: Task, options: PortsOptions) -> Samples:
     """The parameters over frequency (Hz), `S(p1,p2)`: what leaves p1 of what enters at p2."""
-    watch, names = Stopwatch(), options.ports
+    names = options.ports
     voltages = [parse_expression(f"{name}.u", "ports") for name in names]
     asked = replace(task, saves=voltages, plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
@@ -79,15 +77,12 @@ def run(task: Task, options: PortsOptions) -> Samples:
     values = converted(scattering, z, options.kind)
     signals = tuple(Signal(f"{options.kind}({i},{j})", UNITS[options.kind]) for i in names for j in names)
     attributes = {
-        "analysis": "ports",
         "parameters": options.kind,
         "ports": ", ".join(names),
         "resistances": ", ".join(repr(float(each)) for each in z),
-        **watch.read,
-        "netlist": task.network.text,
     }
     table = values.reshape(len(frequencies), -1)
-    return Samples("", frequencies, signals, table, np.zeros((0, 3)), attributes, origin=point.g, axis="frequency")
+    return Samples("", frequencies, signals, table, attributes=attributes, origin=point.g, axis="frequency")
 
 
 def converted(s: Array, z: Array, kind: str) -> Array:

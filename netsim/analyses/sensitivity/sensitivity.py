@@ -24,10 +24,9 @@ from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
 from netsim.results.measures import measured
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
 from netsim.results.selection import Selection, add_unseen, select
-from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.simulate.options import TransientOptions, check_options
 from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun
 from netsim.structure.time_events import time_events_of
@@ -62,7 +61,7 @@ class SensitivityOptions:
 def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
     """The options of a run line or call; raises `InputError` with all that is wrong."""
     spans = line.spans
-    wrong = list(unknown_options("sensitivity", KINDS, options, spans))
+    wrong = list[Problem]()
     if not options.get("to"):
         wrong.append(Problem("E422", "sensitivity() needs 'to', parameters and starts", spans.get(""), hint=EXAMPLE))
     way = options.get("derivatives", WAYS[0])
@@ -172,7 +171,6 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
 
 def _back(task: Task, options: SensitivityOptions) -> Samples:
     """Signals over time; their last values with their derivatives are figures."""
-    watch = Stopwatch()
     found = reverse(task, options.run, options.to, options.spans, options.of or task.saves)
     signals = [found.selection.entries[name].signal for name in found.derivatives]
     figures = [Figure(f"final({s.name})", float(found.column(s.name)[-1]), s.unit) for s in signals]
@@ -183,31 +181,25 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
     ]
     values = np.column_stack([found.column(s.name) for s in signals])
     unseen = {name: found.column(name) for name in found.unseen}
-    attributes = _attributes(options, found.run, found.of, watch, task)
+    attributes = _attributes(options, found.run, found.of)
     return Samples(
-        "", found.run.sampled[0], tuple(signals), values, np.zeros((0, 3)), attributes, unseen=unseen,
+        "", found.run.sampled[0], tuple(signals), values, attributes=attributes, unseen=unseen,
         figures=tuple(figures),
     )  # fmt: skip
 
 
-def _attributes(
-    options: SensitivityOptions, run: Running, of: Sequence[Varied], watch: Stopwatch, task: Task
-) -> dict[str, Any]:
+def _attributes(options: SensitivityOptions, run: Running, of: Sequence[Varied]) -> dict[str, Any]:
     return {
-        "analysis": "sensitivity",
         "method": options.run.method,
         **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
         "stop": options.run.stop,
         "steps": run.steps,
         "parameters": ", ".join(each.name for each in of),
         PARAMETER_VALUES: ", ".join(repr(each.value) for each in of),
-        **watch.read,
-        "netlist": task.network.text,
     }
 
 
 def _along(task: Task, options: SensitivityOptions) -> Samples:
-    watch = Stopwatch()
     measures = {m.name for m in task.network.measures}
     asked = [show_expression(each) for each in options.of]
     saves = [each for each, text in zip(options.of, asked) if text not in measures] or (() if asked else task.saves)
@@ -227,11 +219,11 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
         for name, figure in done.figure_change(j).items() if measures else ():
             if not asked or name in asked:
                 figures.append(Figure(f"d({name})/d({each.name})", figure, _unit(known[name].unit, each)))
-    attributes = _attributes(options, done.found.run, done.of, watch, task)
+    attributes = _attributes(options, done.found.run, done.of)
     unseen = {n: done.columns()[n][kept] for n in done.unseen}
     values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
     return Samples(
-        "", done.found.time[kept], tuple(signals), values, np.zeros((0, 3)), attributes, unseen=unseen,
+        "", done.found.time[kept], tuple(signals), values, attributes=attributes, unseen=unseen,
         figures=tuple(figures), warnings=tuple(done.found.doubts),
     )  # fmt: skip
 

@@ -17,14 +17,13 @@ from netsim.analyses.given import EXPRESSION, Kind
 from netsim.analyses.signals.families import Member, family_of, tasks
 from netsim.analyses.signals.inputs import Inputs, inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, numbers, where
+from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, numbers, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.analyses.signals.response import response
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
@@ -55,7 +54,6 @@ class AcOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> AcOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("ac", OPTIONS, options, line)
     found, place = grid("ac", options, line), where(options, line)
     family = family_of(options.get("family"), line, inputs=False)
     if len(place.at) > 1:
@@ -72,7 +70,7 @@ def check(options: Mapping[str, Any], line: Line) -> AcOptions:
 
 def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
-    watch, given = Stopwatch(), options.grid
+    given = options.grid
     signals, columns, finders = list[Signal](), list[Array](), list[Finder]()
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
@@ -83,15 +81,12 @@ def run(task: Task, options: AcOptions) -> Samples:
         finders.append(finder_of(lin, inputs, options.amplitudes))
         given = Grid(frequencies, False)
     attributes = {
-        "analysis": "ac",
         "inputs": ", ".join(signal.name for signal in inputs.signals),
         "unknowns": lin.n,
         "at": point.time if options.where.at else "static",
-        **watch.read,
-        "netlist": lin.machine.system.network.text,
     }
     samples = Samples(
-        "", frequencies, tuple(signals), np.hstack(columns), np.zeros((0, 3)), attributes, origin=point.g,
+        "", frequencies, tuple(signals), np.hstack(columns), attributes=attributes, origin=point.g,
         axis="frequency",
     )  # fmt: skip
 

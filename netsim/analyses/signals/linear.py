@@ -18,14 +18,13 @@ from netsim.analyses.signals.ac import chosen_inputs
 from netsim.analyses.signals.descriptor import descriptor
 from netsim.analyses.signals.inputs import Inputs, inputs_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import WHERE, Where, checked, where
+from netsim.analyses.signals.options import WHERE, Where, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.analyses.signals.response import response
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
 from netsim.equations.system import System
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -235,7 +234,6 @@ def zeros_of_states(ss: StateSpace) -> Array:
 
 def run(task: Task, where_: Where) -> Samples:
     """[A B; C D] at every instant, one below the other."""
-    watch = Stopwatch()
     models = list(_models(task, where_))
     first = models[0]
     columns = (*(Signal(name) for name in first.states), *first.inputs)
@@ -243,17 +241,14 @@ def run(task: Task, where_: Where) -> Samples:
         raise SimulationError(Problem("E444", "the states differ between these instants", hint="take one at a time"))
     values = np.concatenate([np.block([[m.a, m.b], [m.c, m.d]]) for m in models])
     attributes = {
-        "analysis": "linear",
         "at": ", ".join(f"{m.time:g} s" for m in models) if where_.at else "static",
         "states": "; ".join(first.states),
         "inputs": "; ".join(s.name for s in first.inputs),
         "outputs": "; ".join(s.name for s in first.outputs),
-        **watch.read,
-        "netlist": first.lin.machine.system.network.text,
     }
     rows = np.arange(1.0, len(values) + 1)
     signals = tuple(Signal(s.name) for s in columns)
-    return Samples("", rows, signals, values, np.zeros((0, 3)), attributes, axis="row")
+    return Samples("", rows, signals, values, attributes=attributes, axis="row")
 
 
 def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
@@ -270,7 +265,6 @@ def _models(task: Task, where_: Where) -> Iterator[LinearModel]:
 
 def check(options: Mapping[str, Any], line: Line) -> Where:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("linear", WHERE, options, line)
     return where(options, line)
 
 

@@ -18,13 +18,12 @@ from netsim.analyses.given import EXPRESSION, Kind
 from netsim.analyses.signals.ac import refined
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, checked, grid, where
+from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, without_differentiated
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem
@@ -63,7 +62,6 @@ class Sources:
 
 def check(options: Mapping[str, Any], line: Line) -> NoiseOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("noise", OPTIONS, options, line)
     found, place, output = grid("noise", options, line), where(options, line), options.get("output")
     if output is None:
         raise InputError(Problem("E422", "noise() needs 'output'", line.spans.get(""), hint="noise(output = out.v)"))
@@ -74,7 +72,6 @@ def check(options: Mapping[str, Any], line: Line) -> NoiseOptions:
 
 def run(task: Task, options: NoiseOptions) -> Samples:
     """Root densities over frequency; totals as figures."""
-    watch = Stopwatch()
     asked = replace(task, saves=[options.output], plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
     if len(lin.signals) != 1:
@@ -103,15 +100,12 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         for signal, total in zip(signals, totals)
     ]
     attributes = {
-        "analysis": "noise",
         "output": output.name,
         "input": ", ".join(names),
         "unknowns": lin.n,
-        **watch.read,
-        "netlist": lin.machine.system.network.text,
     }
     return Samples(
-        "", frequencies, tuple(signals), np.sqrt(found), np.zeros((0, 3)), attributes, origin=point.g, axis="frequency",
+        "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
         figures=tuple(figures),
     )  # fmt: skip
 

@@ -9,7 +9,6 @@ import numpy as np
 from netsim.analyses.analysis import Line
 from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, Kind
 from netsim.analyses.signals.points import instants
-from netsim.simulate.options import unknown_options
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import number_of
@@ -41,12 +40,6 @@ class Where:
 
     inputs: tuple[str, ...]
     at: tuple[float, ...]
-
-
-def checked(name: str, kinds: Mapping[str, Kind], options: Mapping[str, Any], line: Line) -> None:
-    """Raises `InputError` for options that the analysis does not have."""
-    if wrong := list(unknown_options(name, kinds, options, line.spans)):
-        raise InputError(wrong)
 
 
 def where(options: Mapping[str, Any], line: Line) -> Where:

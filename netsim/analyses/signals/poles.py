@@ -17,12 +17,11 @@ from netsim.analyses.modal import modes_of
 from netsim.analyses.signals.inputs import inputs_of, parameter
 from netsim.analyses.signals.linear import entry_name, state_names, zeros_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import WHERE, Where, checked, numbers, where
+from netsim.analyses.signals.options import WHERE, Where, numbers, where
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.equations.history import refuse_delays
 from netsim.network.values import Values, parameter_names
-from netsim.results.progress import Stopwatch
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import expression_given
@@ -61,7 +60,6 @@ class PolesOptions:
 
 def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    checked("poles", OPTIONS, options, line)
     place, modes = where(options, line), float(options.get("modes", 20))
     if len(place.at) > 1 or len(place.inputs) > 1 or modes < 1 or modes % 1:
         message = "poles() takes one instant, one input, and a whole number of modes"
@@ -83,7 +81,6 @@ def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
 
 def run(task: Task, options: PolesOptions) -> Samples:
     """A row per pole, and per zero: where it lies, and how much every state takes part (of poles)."""
-    watch = Stopwatch()
     rows, states, told, origin = list[Array](), dict[str, None](), "", None
     parts = list[Mapping[str, Array]]()
     for value in options.values or (None,):
@@ -116,14 +113,11 @@ def run(task: Task, options: PolesOptions) -> Samples:
     values = np.concatenate(columns, axis=1)
     signals = (*COLUMNS, *over, *(Signal(f"participation {name}") for name in states))
     attributes = {
-        "analysis": "poles",
         "stability_of_poles": told,
         "unknowns": task.machine.system.n,
-        **watch.read,
-        "netlist": task.network.text,
     }
     count = np.arange(1.0, len(values) + 1)
-    return Samples("", count, signals, values, np.zeros((0, 3)), attributes, origin=origin, axis="pole")
+    return Samples("", count, signals, values, attributes=attributes, origin=origin, axis="pole")
 
 
 def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str, Array]]:
