@@ -73,7 +73,7 @@ ROOMS = {
     "selection over_frequency.figures measuring.record measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
-    "events.plans events.events running setup.choice setup.turns setup.plane_turns "
+    "events.plans events.events setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.features setup.sums setup.weights setup.instants "
     "setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
     "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "

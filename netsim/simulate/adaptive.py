@@ -38,6 +38,7 @@ from netsim.simulate.retreat import Retreat
 from netsim.simulate.running import Running
 from netsim.simulate.setup.arrays.consistent import closing_plan, consistent_plan
 from netsim.simulate.setup.arrays.control import FEATURES, defect_limits, first_control
+from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.arrays.sampler import first_sampler
 from netsim.simulate.setup.arrays.trial import first_factor, first_trial
 from netsim.simulate.setup.features import ends_of
@@ -89,7 +90,8 @@ def _begin(
         raise InputError(Problem("E426", reason, hint="omit `method`: the default serves every index"))
     machine = with_sizes(machine)
     features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
-    trial, size = first_trial(machine, structure, options, method, g, np.union1d(features, time_events))
+    planned = Planned(machine, structure, options, method)
+    trial, size = first_trial(planned, g, np.union1d(features, time_events))
     if not options.formula:
         set_rounding(machine, trial, size, 0.0)
     events = event_iteration(machine, structure, method.explicit)
@@ -98,20 +100,20 @@ def _begin(
     problem, factor = machine.struct, first_factor(machine, trial, size, 0.0)
     conditions = events.calls if events else []
     watched = watched_values(machine, reader, conditions)
-    looked = defect_limits(machine, structure, options, method, trial, watched)
-    plan, recovery = consistent_plan(machine, structure, options, method, trial, time_events, 0.0, events is not None)
-    closing, closed = closing_plan(machine, structure, method, trial, 0.0)
+    looked = defect_limits(planned, trial, watched)
+    plan, recovery = consistent_plan(planned, trial, time_events, 0.0, events is not None)
+    closing, closed = closing_plan(planned, trial, 0.0)
     arrays, alive = prepared(method, machine, factor, plan, closing)
     read = np.union1d(watched, watched_values(machine, tracer, conditions))
     rates = events is not None or any(each.rates(machine.system.layout) for each in (reader, tracer))
     recovering = recovers_samples(machine, structure, options.formula, trial.exponent, read, rates)
-    control = first_control(options, method, structure, size, time_events, features, plan, machine, looked, recovering)
+    control = first_control(planned, size, time_events, features, plan, looked, recovering)
     if events and len(plan.sizes):  # values that switch have no polynomial worth a sample where nothing else moves
         control.places[RECOVERING] = 1
     set_account(control, machine, structure, trial, method.explicit or events is not None or len(tracer.places) > 0)
     reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, reactions)
-    sampler = first_sampler(machine, reader, tracer, minimum_norm, method, control, options)
+    sampler = first_sampler(planned, reader, tracer, minimum_norm, control)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
     nothing = nothing_to_watch()._replace(room=np.zeros(machine.system.layout.size))
@@ -163,20 +165,19 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
     ends = np.union1d(run.control.features[:-1], run.control.time_events[:-1])
-    trial, size = first_trial(machine, structure, run.options, run.method, stands, ends)
+    planned = Planned(machine, structure, run.options, run.method)
+    trial, size = first_trial(planned, stands, ends)
     former = run.trial
     run.trial = trial._replace(counters=former.counters, largest=former.largest, origin=former.origin)
     run.counters[RESTARTED] = 1
-    limits, resting, light = defect_limits(machine, structure, run.options, run.method, run.trial, run.watched)
+    limits, resting, light = defect_limits(planned, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)
     set_account(run.control, machine, structure, run.trial, bool(run.control.places[ACCOUNT]))
     run.first = None
     run.machine, run.structure, run.factor = machine, structure, first_factor(machine, run.trial, size, now)
     events, time_events = run.events is not None, run.control.time_events[:-1]
-    run.plan, recovery = consistent_plan(
-        machine, structure, run.options, run.method, run.trial, time_events, now, events
-    )
-    run.closing, closed = closing_plan(machine, structure, run.method, run.trial, now)
+    run.plan, recovery = consistent_plan(planned, run.trial, time_events, now, events)
+    run.closing, closed = closing_plan(planned, run.trial, now)
     run.arrays, alive = prepared(run.method, machine, run.factor, run.plan, run.closing)
     run.reactions = find_reactions(machine)
     minimum_norm, tables = plan_minimum_norm(machine, run.reactions)

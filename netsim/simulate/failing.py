@@ -85,9 +85,8 @@ def goes_on(run: Running, status: int) -> bool:
     numbers = run.control.numbers
     given, failures = numbers[FIXED] > 0.0, run.control.places[FAILURES]
     shortest = too_short(numbers, numbers[SIZE])
-    small = (
-        run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps
-    )  # before that, and for a circuit's diodes, shorter steps are cheaper
+    # before that, and for a circuit's diodes, shorter steps are cheaper
+    small = run.steps == 0 or numbers[SIZE] < SMALL * run.now / run.steps
     early = small and run.machine.system.layout.nk > 0
     whole = given and failures == 1 and numbers[SIZE] >= 0.2 * numbers[FIXED]  # a part of it is found more cheaply
     wanted = whole if given else failures <= MOST if early else shortest

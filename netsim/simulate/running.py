@@ -28,6 +28,7 @@ from netsim.initial.initial import Structure
 from netsim.initial.reactions.reactions import Reactions
 from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.planned import Planned
 
 Array = np.ndarray
 
@@ -110,6 +111,11 @@ class Running:
         if key not in self.structs:
             self.structs[key] = values, struct_of(values)
         return self.structs[key][1]
+
+    @property
+    def planned(self) -> Planned:
+        """What it integrates, and how."""
+        return Planned(self.machine, self.structure, self.options, self.method)
 
     @property
     def now(self) -> float:

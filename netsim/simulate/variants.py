@@ -178,9 +178,7 @@ def _plan_anew(variant: Variant) -> bool:
     """Consistent points for time events, from where the run begins; False where the plan takes other pivots."""
     run, plan = variant.run, variant.run.plan
     time_events = run.control.time_events[:-1]
-    found, _ = consistent_plan(
-        run.machine, run.structure, run.options, run.method, run.trial, time_events, 0.0, False
-    )  # fmt: skip
+    found, _ = consistent_plan(run.planned, run.trial, time_events, 0.0, False)
     pairs = [(getattr(plan, name), getattr(found, name)) for name in ("numbers", "reals", "sizes", "where")]
     if any(own.shape != other.shape for own, other in pairs):
         return False

@@ -64,9 +64,8 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
         raise InputError(Problem("E439", message, hint="use formulation = absolute")) from None
     partials.check(structure.dynamic)
     bent = any(batch.form.coordinates for batch in tree.system.batches)
-    if (
-        repeats is not None or bent
-    ):  # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
+    # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
+    if repeats is not None or bent:
         point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
     return tree, structure, point
 

@@ -6,13 +6,12 @@ import numpy as np
 
 from netsim.core.consistent import Consistent
 from netsim.core.contract import ASTRAY, RTOL, Trial
-from netsim.core.method import Method
 from netsim.core.scales import NOTHING
 from netsim.equations.machine import Machine
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import plan_recovery, recover
-from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.weights import curved, differs
 from netsim.text.errors import SimulationError
 
@@ -20,17 +19,11 @@ Array = np.ndarray
 
 
 def consistent_plan(
-    machine: Machine,
-    structure: Structure,
-    options: TransientOptions,
-    method: Method,
-    trial: Trial,
-    time_events: Array,
-    t: float,
-    switching: bool,
+    planned: Planned, trial: Trial, time_events: Array, t: float, switching: bool
 ) -> tuple[Consistent, Any]:
     """Consistent points for recovered samples, projections, time events, state events, explicit methods; factors taken
     at t; and what keeps them alive."""
+    machine, structure, options, method = planned.machine, planned.structure, planned.options, planned.method
     jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
     # values of a curved network may jump anywhere (netsim.simulate.failing)
     recovered = options.recovers and (curved(machine) or differs(machine, structure, options.formula))
@@ -60,12 +53,11 @@ def _sizes(machine: Machine, structure: Structure, trial: Trial) -> Array:
     return np.where(wanted, known, nominal)
 
 
-def closing_plan(
-    machine: Machine, structure: Structure, method: Method, trial: Trial, t: float
-) -> tuple[Consistent, Any]:
+def closing_plan(planned: Planned, trial: Trial, t: float) -> tuple[Consistent, Any]:
     """How an explicit method closes positions at the end of a step; factors taken at the point t; and what keeps that
     alive."""
-    if not method.explicit or structure.index < 3:
+    machine, structure = planned.machine, planned.structure
+    if not planned.method.explicit or structure.index < 3:
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, structure, trial))
     recover(recovery, trial.g, trial.start, t)

@@ -28,11 +28,8 @@ from netsim.core.loop.control import (
     Control,
 )
 from netsim.core.loop.control import WITHIN as WITHIN_STEPS
-from netsim.core.method import Method
 from netsim.equations.history import WITHIN
-from netsim.equations.machine import Machine
-from netsim.initial.initial import Structure
-from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.arrays.trial import GIVEN_STEP
 from netsim.simulate.setup.instants import first_grid, longest_between, time_events_within
 from netsim.simulate.setup.kinds import massless
@@ -51,21 +48,19 @@ filters see nothing of them (BDF's is not filtered)."""
 
 
 def first_control(
-    options: TransientOptions,
-    method: Method,
-    structure: Structure,
+    planned: Planned,
     size: float,
     time_events: Array,
     features: Array,
     plan: Consistent,
-    machine: Machine,
     looked: tuple[Array, Array, Array],
     recovering: bool,
 ) -> Control:
     """Where a run goes from t = 0: first size, requested instants, time events and features to end steps at; what
     delays watch; what `looked` (see `defect_limits`) says of the defect; whether samples are other points than the
     method's own (see `netsim.simulate.setup.weights.recovers_samples`)."""
-    stop, fixed, buffer = options.stop, options.step, machine.problem.buffer
+    options, method = planned.options, planned.method
+    stop, fixed, buffer = options.stop, options.step, planned.machine.problem.buffer
     buffer.numbers[[WATCHING, CAREFUL, BEGINS_LOW]] = not fixed or method.order > 1, method.straight, method.variable
     grid: Array = np.full(1, np.inf)
     if options.sample:
@@ -75,13 +70,14 @@ def first_control(
     # a given step of order 1 gains nothing: docs/decisions/0050-implicit-euler-is-kept-to-its-formula.md
     cut = time_events if not fixed or method.order > 1 else np.zeros(0)
     inside = time_events_within(cut, stop)
-    numbers = _first_numbers(options, method, machine, size)
-    places = _first_places(options, method, structure, plan, machine, looked, recovering)
+    numbers = _first_numbers(planned, size)
+    places = _first_places(planned, plan, looked, recovering)
     return Control(numbers, places, inside, np.append(features, np.inf), grid, *looked)
 
 
-def _first_numbers(options: TransientOptions, method: Method, machine: Machine, size: float) -> Array:
+def _first_numbers(planned: Planned, size: float) -> Array:
     """Control.numbers at t = 0."""
+    machine, options, method = planned.machine, planned.options, planned.method
     stop, fixed, found = options.stop, options.step, np.zeros(16)
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     shortest_delay = machine.problem.buffer.length.min(initial=np.inf)
@@ -94,17 +90,10 @@ def _first_numbers(options: TransientOptions, method: Method, machine: Machine, 
     return found
 
 
-def _first_places(
-    options: TransientOptions,
-    method: Method,
-    structure: Structure,
-    plan: Consistent,
-    machine: Machine,
-    looked: tuple[Array, Array, Array],
-    recovering: bool,
-) -> Array:
+def _first_places(planned: Planned, plan: Consistent, looked: tuple[Array, Array, Array], recovering: bool) -> Array:
     """Control.places at t = 0."""
-    nk, (limits, _, light), found = machine.system.layout.nk, looked, np.zeros(18, np.int64)
+    structure, options, method = planned.structure, planned.options, planned.method
+    nk, (limits, _, light), found = planned.machine.system.layout.nk, looked, np.zeros(18, np.int64)
     has_plan, follows = len(plan.sizes) > 0, not method.explicit and not options.formula
     recovered = method.explicit or (options.recovers and recovering)
     found[EVERY] = 0 if options.sample else options.every
@@ -118,13 +107,12 @@ def _first_places(
     return found
 
 
-def defect_limits(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, trial: Trial, watched: Array
-) -> tuple[Array, Array, Array]:
+def defect_limits(planned: Planned, trial: Trial, watched: Array) -> tuple[Array, Array, Array]:
     """How many tolerances the defect may move each position and value by; none where steps are given or the method has
     no matrix. Where every equation is a sum of constant multiples, polynomials that hold at some instants hold between
     them, but for what follows a prescribed input stiffly. Then 0 for equations that determine motion and multipliers, 1
     for all others (n), and what `Control.light` is."""
+    machine, structure, options, method = planned.machine, planned.structure, planned.options, planned.method
     system, nk = machine.system, machine.system.layout.nk
     match, n = structure.dynamic.match[: system.n], system.n
     balances = np.isin(match, massless(structure, nk)) & (structure.dynamic.d[match] - structure.dynamic.c[:n] == 1)
@@ -134,9 +122,8 @@ def defect_limits(
     resting = ((match >= nk) & (np.append(trial.exponent[nk:], 0)[np.minimum(match, n)] == 0)).astype(float)
     if options.step or method.explicit:
         return np.zeros(0), resting, light
-    share = options.rtol / method.tolerance(
-        options.rtol
-    )  # what is off between the ends does not add up: it counts against what was asked for
+    # what is off between the ends does not add up: it counts against what was asked for
+    share = options.rtol / method.tolerance(options.rtol)
     limits = (
         np.where(moving, GROSS, np.where(at_once, FINE * share, np.inf))
         if curved(machine)

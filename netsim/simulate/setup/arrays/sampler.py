@@ -6,10 +6,10 @@ from netsim.core.compiled.struct import Struct
 from netsim.core.loop.control import EVERY, RECOVERING, SOLVING, Control
 from netsim.core.loop.sampler import Sampler
 from netsim.core.loop.turnover import nothing_turned
-from netsim.core.method import TRAPEZOID, Method
-from netsim.equations.machine import Machine, power_room
+from netsim.core.method import TRAPEZOID
+from netsim.equations.machine import power_room
 from netsim.results.selection import Reader
-from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.instants import is_windowed
 from netsim.simulate.setup.sums import NO_SUMS, summed_places
 
@@ -24,17 +24,10 @@ RECTANGLE = (1.0,)
 """The node of the rule that goes with implicit Euler: powers at the end of a step, for all of it."""
 
 
-def first_sampler(
-    machine: Machine,
-    reader: Reader,
-    tracer: Reader,
-    shares: Struct,
-    method: Method,
-    control: Control,
-    options: TransientOptions,
-) -> Sampler:
+def first_sampler(planned: Planned, reader: Reader, tracer: Reader, shares: Struct, control: Control) -> Sampler:
     """Room for samples, and the quadrature of work: the method's, or the rule that goes with its formula. Where nothing
     moves samples are polynomials: only what is read is evaluated then."""
+    machine, options, method = planned.machine, planned.options, planned.method
     layout, rows = machine.system.layout, len(control.grid) - 1 + (1000 if control.places[EVERY] else ROOM)
     rows = options.window if is_windowed(options) else rows
     whole = np.arange(layout.ny + layout.nq)

@@ -7,7 +7,6 @@ from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import COUNTERS, CURVED, FACTORISATIONS, FORMULA, RESTARTED, SETTLING, UNSOLVED, Trial
 from netsim.core.linear.factors import Factor, analyse
 from netsim.core.loop.adaptive import first_size
-from netsim.core.method import Method
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, KA, KV, KX
 from netsim.core.scales import first_kinds, set_origin, set_scales
@@ -16,9 +15,8 @@ from netsim.equations.machine import Machine
 from netsim.equations.starts.written import written_sizes
 from netsim.initial.charts import quaternions
 from netsim.initial.diagnosis.diagnosis import table_ends
-from netsim.initial.initial import Structure
-from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
+from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import set_answers
@@ -32,28 +30,26 @@ GIVEN_STEP = 1e-9
 """The tolerance that Newton's method goes by where steps are given: small beside what any method leaves."""
 
 
-def first_trial(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, ends: Array
-) -> tuple[Trial, float]:
+def first_trial(planned: Planned, g: Array, ends: Array) -> tuple[Trial, float]:
     """Arrays of a step from the point in g, and its first size; `ends`: instants at which steps have to end for the
     sake of functions of time."""
+    machine, options = planned.machine, planned.options
     times, prescribed_inputs = sampled(machine, options.stop, ends)
-    trial = _unmeasured(machine, structure, options, method, g, np.abs(prescribed_inputs).max(axis=0, initial=0.0))
+    trial = _unmeasured(planned, g, np.abs(prescribed_inputs).max(axis=0, initial=0.0))
     set_origin(machine.struct, struct_of(trial))
     set_scales(machine.struct, struct_of(trial))
     if not options.formula or any(batch.form.events.scales for batch in machine.system.batches):
         acting = ends if any(map(bool, time_texts(machine))) else ends[:0]
         set_answers(machine, trial, options.stop, times, prescribed_inputs, acting)
         set_scales(machine.struct, struct_of(trial))
-    return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, method.estimate)
+    return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, planned.method.estimate)
 
 
-def _unmeasured(
-    machine: Machine, structure: Structure, options: TransientOptions, method: Method, g: Array, amplitudes: Array
-) -> Trial:
+def _unmeasured(planned: Planned, g: Array, amplitudes: Array) -> Trial:
     """Arrays of a step from the point in g that know no sizes but those written; `amplitudes`: the largest value of
     every prescribed input."""
-    system, layout = machine.system, machine.system.layout
+    machine, structure = planned.machine, planned.structure
+    system, layout, earlier = machine.system, machine.system.layout, planned.method.earlier
     nk, n, exponent = layout.nk, system.n, exponents(system, structure)
     state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
     move_charts(machine.struct, state)
@@ -75,42 +71,43 @@ def _unmeasured(
         kind=kinds.of,
         largest=np.zeros(nk + n),
         origin=np.zeros(4 * len(machine.problem.rotations)),
-        fixed=_written(machine, options, nominal),
+        fixed=_written(planned, nominal),
         sizes=first_kinds(kinds.count, kinds.given),
-        tolerances=_tolerances(options, method),
-        counters=_counters(machine, options, method),
+        tolerances=_tolerances(planned),
+        counters=_counters(planned),
         code=np.zeros(9, np.int64),
         whole=np.arange(layout.ny + layout.nq),
-        earlier=np.zeros((method.earlier, len(state))),
-        spans=np.zeros(method.earlier),
+        earlier=np.zeros((earlier, len(state))),
+        spans=np.zeros(earlier),
         first=first,
         value=value,
         weight=weight,
     )
 
 
-def _written(machine: Machine, options: TransientOptions, nominal: Array) -> Array:
+def _written(planned: Planned, nominal: Array) -> Array:
     """The sizes that somebody has written, else 0; with `atol` all are, so that rtol times a size is atol in parts of
     it."""
-    found = written_sizes(machine)
+    found, options = written_sizes(planned.machine), planned.options
     return options.atol / options.rtol * np.where(found > 0.0, found, nominal) if options.atol else found
 
 
-def _tolerances(options: TransientOptions, method: Method) -> Array:
+def _tolerances(planned: Planned) -> Array:
     """Trial.tolerances at the start."""
+    options, method = planned.options, planned.method
     rtol = GIVEN_STEP if options.step else method.tolerance(options.rtol)
     newton = max(50 * 2.2e-16 / rtol, min(0.03, rtol**0.5))
     return np.array([rtol, newton, method.estimate, 0, 1, float(options.atol > 0.0), 0, 0, method.leaving, 1])
 
 
-def _counters(machine: Machine, options: TransientOptions, method: Method) -> Array:
+def _counters(planned: Planned) -> Array:
     """Trial.counters at the start."""
     found = np.zeros(COUNTERS, np.int64)
     found[RESTARTED] = 2
-    found[CURVED] = int(curved(machine))
-    found[SETTLING] = int(method.settles)
-    found[UNSOLVED] = 1 if options.step else 0
-    found[FORMULA] = int(options.formula)
+    found[CURVED] = int(curved(planned.machine))
+    found[SETTLING] = int(planned.method.settles)
+    found[UNSOLVED] = 1 if planned.options.step else 0
+    found[FORMULA] = int(planned.options.formula)
     return found
 
 
