@@ -6,6 +6,7 @@ Newmark's method (H. A. Gevorkyan 2022, eq. 6), whose beta, gamma and iteration 
 completed by the network's own equations (netsim.initial.recovery), so all signals may be saved.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,20 +61,20 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
     """Integrate a network whose bodies form a tree. Raises `InputError` (E450) where they do not, or a start is
     wrong."""
     found = tree_of(task.machine, options)
-    machine, structure, moved, g, q, v, changed = _beginning(task.machine, task.structure, found, options.start)
+    begin = _beginning(task.machine, task.structure, found, options.start)
+    machine = begin.machine
     selection = select(machine, task.saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)
     reader = reader_of(machine, selection)
     every = options.step * options.every if options.step else options.stop / GRID
-    check_size(options.stop, options.sample or every, max(len(selection.entries), len(q)))
+    check_size(options.stop, options.sample or every, max(len(selection.entries), len(begin.q)))
     run = _newmark if options.step else _explicit
-    time, qs, vs, failure, effort = run(machine, found, options, g, q, v)
+    time, qs, vs, failure, effort = run(begin, found, options)
     if failure:
-        failure = _weightless(found, q) or failure
+        failure = _weightless(found, begin.q) or failure
         tame = np.append(np.abs(np.hstack([qs, vs])).max(axis=1) < WILD, False)
         time = time[: max(1, int(np.argmin(tame)))]
-    plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
-    values, account, wrong = _sampled(machine, reader, plans, moved, g, time, qs, vs, task.progress)
+    values, account, wrong = _sampled(begin, reader, time, qs, vs, task.progress)
     failure, time = failure or wrong, time[: len(values)]
     columns = {name: values[:, j] for j, name in enumerate(selection.entries)}
     signals, shown = selection.table(machine, columns, time)
@@ -88,38 +89,45 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
         **effort,
-        **told(changed),
+        **told(begin.changed),
         **({"failure": failure} if failure else {}),
     }
     seen = {name: columns[name] for name in unseen}
     message = failure.message if failure else ""
     energy, kinetic = account[:, :3], account[:, 3]
     return Samples(
-        "", time, signals, shown, energy, attributes, not failure, message, origin=g, unseen=seen, kinetic=kinetic
+        "", time, signals, shown, energy, attributes, not failure, message, origin=begin.g, unseen=seen, kinetic=kinetic
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Begin:
+    """Where a tree begins: its machine, its place in that, the point in g, coordinates and speeds, what moved; and how
+    points of the network are completed there."""
+
+    machine: Machine
+    moved: Translation
+    g: Array
+    q: Array
+    v: Array
+    changed: list[Change]
+    recovery: Recovery
+    differentiated: DifferentiatedPlan
+
+
 def _sampled(
-    machine: Machine,
-    reader: Reader,
-    plans: tuple[Recovery, DifferentiatedPlan],
-    moved: Translation,
-    g: Array,
-    time: Array,
-    qs: Array,
-    vs: Array,
-    progress: Report | None,
+    begin: Begin, reader: Reader, time: Array, qs: Array, vs: Array, progress: Report | None
 ) -> tuple[Array, Array, Problem | None]:
     """What the reader reads at the instants (nt, signals), the energy account [stored, supplied, dissipated, kinetic]
     (nt, 4) and, where they end early, the reason: what diverges has no accelerations to sample any more."""
-    work, totals = integrals_of(machine), None
+    machine, work, totals = begin.machine, integrals_of(begin.machine), None
     values, account = np.full((len(time), len(reader.places)), np.nan), np.zeros((len(time) + 1, 4))
     power, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
     for i, t in enumerate(time):
         if progress and i % TOLD == 0:
             progress(i / len(time), float(t), i)
         try:
-            point = _complete(machine, *plans, moved, g, t, qs[i], vs[i])
+            point = _complete(begin, t, qs[i], vs[i])
         except SimulationError as wrong:
             return values[:i], account[:i], wrong.problems[0]
         span = time[i] - time[i - 1] if i else 0.0
@@ -147,52 +155,38 @@ def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
     return found
 
 
-def _beginning(
-    machine: Machine, structure: Structure, found: NetworkTree, start: str
-) -> tuple[Machine, Structure, Translation, Array, Array, Array, list[Change]]:
-    """The machine, its structure, the tree's place in it, where it begins (g, q, v) and what moved: coordinates that no
-    start speaks of are 0."""
+def _beginning(machine: Machine, structure: Structure, found: NetworkTree, start: str) -> Begin:
+    """Where the tree begins: coordinates that no start speaks of are 0."""
     drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
     machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start, stands=not start)
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     if trial is not None:
-        if (
-            np.abs(q - trial[1]).max(initial=0.0) <= SAME
-        ):  # the network's own start may move others to make up for a written speed
+        # the network's own start may move others to make up for a written speed
+        if np.abs(q - trial[1]).max(initial=0.0) <= SAME:
             q, v = trial[1], trial[2]
             fill(machine, moved, q, v, g)
         written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
         rest = changes(machine, drawn, g, written, written, sizes_of_machine(machine))
         changed = [change for change in changed if change.kind in ("start", "far")] + rest
-    return machine, structure, moved, g, q, v, changed
+    plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
+    return Begin(machine, moved, g, q, v, changed, *plans)
 
 
-def _complete(
-    machine: Machine,
-    recovery: Recovery,
-    differentiated: DifferentiatedPlan,
-    moved: Any,
-    g: Array,
-    t: float,
-    q: Array,
-    v: Array,
-) -> Array:
+def _complete(begin: Begin, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
-    point = g.copy()
+    machine, moved, point = begin.machine, begin.moved, begin.g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
-    set_planned_differentiated(differentiated, point)
-    point = recover(recovery, point, machine.system.layout.state(point), t)
+    set_planned_differentiated(begin.differentiated, point)
+    point = recover(begin.recovery, point, machine.system.layout.state(point), t)
     point[moved.coordinates[0]] = q[moved.coordinates[1]]  # exactly, not as frames say to rounding
     return point
 
 
-def _explicit(
-    machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array
-) -> tuple[Any, ...]:
+def _explicit(begin: Begin, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
     """Samples of an explicit method: times, q, v, what went wrong, what it took."""
-    between = options.sample or options.stop / GRID
+    machine, between = begin.machine, options.sample or options.stop / GRID
     times = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
     tree = found.tree
     nominal = np.ones(tree.nq + tree.nv)
@@ -208,8 +202,9 @@ def _explicit(
         ends_of(machine, options.stop, time_events, watched_nodes(TABLEAUX[options.method]()), options.rtol),
     )
     longest = options.max_step or np.inf
+    start = begin.g.copy(), begin.q, begin.v
     qs, vs, ended, rows, last, steps, rejected, seconds = runge_kutta(
-        tree.flat, given, machine.problem, g.copy(), q, v, ends, times, options.method, options.rtol, nominal, longest
+        tree.flat, given, machine.problem, *start, ends, times, options.method, options.rtol, nominal, longest
     )
     effort = {"steps": steps, "rejected": rejected, "loop_seconds": seconds}
     return times[:rows], qs[:rows], vs[:rows], _failure(ended, last), effort
@@ -224,9 +219,8 @@ def _weightless(found: NetworkTree, q: Array) -> Problem | None:
     sizes, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
     moving = set(free[np.abs(vectors[:, sizes < WEIGHTLESS]).max(axis=1, initial=0.0) > 0.1])
     bodies = (name for name, here in tree.joint.items() if moving & set(range(here.start, here.stop)))
-    names = [
-        *dict.fromkeys(name.split(" ")[0] for name in bodies)
-    ]  # a joint of several axes has bodies between, 'j 0' and 'j 1'
+    # a joint of several axes has bodies between, 'j 0' and 'j 1'
+    names = [*dict.fromkeys(name.split(" ")[0] for name in bodies)]
     if not names:
         return None
     hint = "give the last body of each branch a mass and an inertia, fix free bodies, or prescribe the motion"
@@ -243,11 +237,9 @@ def _failure(ended: int, t: float) -> Problem | None:
     return Problem("E505", f"the error test requires ever smaller steps at t = {t:g} s", hint=hint)
 
 
-def _newmark(
-    machine: Machine, found: NetworkTree, options: RecursionOptions, g: Array, q: Array, v: Array
-) -> tuple[Any, ...]:
+def _newmark(begin: Begin, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
-    tree, point = found.tree, g.copy()
+    machine, tree, point, q, v = begin.machine, found.tree, begin.g.copy(), begin.q, begin.v
     given = given_of(found, machine.system.layout, superelements(tree, 1)[0])
 
     def prescribed_inputs(times: Array) -> Array:

@@ -8,7 +8,7 @@ import pytest
 
 import netsim
 from beam_oracle import Chain
-from netsim.analyses.recursion import _complete
+from netsim.analyses.recursion import Begin, _complete
 from netsim.initial.differentiated import plan_differentiated
 from netsim.initial.recovery import plan_recovery
 from netsim.library.files import models_folder
@@ -85,7 +85,8 @@ def test_the_tree_has_the_network_s_accelerations(name):
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     a, _ = mixed(found.tree, q, v, np.zeros(found.tree.nv), found.motion)
-    point = _complete(machine, plan_recovery(machine, structure, g), plan_differentiated(machine), moved, g, 0.0, q, v)
+    plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
+    point = _complete(Begin(machine, moved, g, q, v, [], *plans), 0.0, q, v)
     layout = machine.system.layout
     state = slice(layout.x, layout.a)
     assert np.abs(point[state] - g[state]).max() < 1e-12 * np.abs(g[state]).max()

@@ -9,14 +9,14 @@ distribution of least weighted norm at every instant. The poles of what the moti
 (netsim.analyses.inverse.check).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from netsim.analyses.analysis import Analysis
-from netsim.analyses.analysis import Task as Subject
+from netsim.analyses.analysis import Task as Asked
 from netsim.analyses.inverse.authority import authority, derivatives
 from netsim.analyses.inverse.check import reference, states_of, verified
 from netsim.analyses.inverse.growth import bounded, refuse_unstable, scales
@@ -25,7 +25,6 @@ from netsim.analyses.inverse.runs import (
     FIRST,
     FOUND,
     Array,
-    Earlier,
     Prepared,
     Series,
     Task,
@@ -43,13 +42,10 @@ from netsim.analyses.optimal.stable_inversion import bounded_inverse
 from netsim.equations.batches import form_of
 from netsim.equations.history import refuse_delays
 from netsim.library.component import dimension
-from netsim.network.network import Network
-from netsim.network.values import Values
-from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import begun, told
 from netsim.text.errors import InputError, Problem, SimulationError
-from netsim.text.syntax import Call, Expr, Name, Part
+from netsim.text.syntax import Call, Name, Part
 from netsim.text.units import format_dimension, parse_unit
 
 ORDINALS = ("", "first", "second", "third", "fourth")
@@ -59,27 +55,16 @@ UNIQUE = 1e-6
 whole movement."""
 
 
-def inverse(
-    network: Network,
-    values: Values,
-    prepare: Callable[[Network], Prepared],
-    options: InverseOptions,
-    saves: Sequence[Expr] = (),
-    plots: Sequence[Expr] = (),
-    progress: Report | None = None,
-    earlier: Earlier = lambda call, run: None,
-    beside: Sequence[Name] = (),
-) -> Samples:
+def inverse(asked: Asked, options: InverseOptions) -> Samples:
     """The inputs of the actuators that make the signals follow their motions, with all that is saved of the motion
     itself.
 
     Raises `InputError` if the actuators cannot make the motions, a motion is not smooth enough or the zero dynamics are
     unstable, `SimulationError` if no start exists. An input beyond the machine's scale ends the samples with a failure.
     """
-    named = actuators_of(network, options.actuators)
-    task = Task(
-        network, prepare, options, tuple(motions_of(network, values, options.track)), tuple(named), earlier, progress
-    )
+    network, named = asked.network, actuators_of(asked.network, options.actuators)
+    motions = tuple(motions_of(network, asked.values, options.track))
+    task = Task(network, asked.prepare, options, motions, tuple(named), asked.earlier, asked.progress)
     applied = task.wired(applied=True)
     refuse_delays(applied[1], "inverse()", "an input would depend on later values")
     order, started = authority(applied, task.motions, named, options.transient)
@@ -88,7 +73,7 @@ def inverse(
     counts = derivatives(imposed, task.motions, task.actuators, options.transient.stop)
     orders = {n: ", ".join(m.name for m, k in zip(task.motions, counts) if k == n) for n in sorted(set(counts)) if n}
     if options.bounded:
-        return bounded_inverse(task, imposed, applied, started, saves, plots, beside)
+        return bounded_inverse(task, asked, imposed, applied, started)
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     rest = {FOUND: lambda name: constant(0.0, task)}
     try:
@@ -107,7 +92,7 @@ def inverse(
         norm = "minimum weighted norm" if options.weights else "minimum norm (in SI units)"
         notes.append(f"{len(named)} actuators for {len(task.motions)} motions: {norm} of the inputs at every instant")
     watched = [*(signal_name(n) for n in task.inputs), *names]
-    samples = run(task, imposed, series, saves, plots, beside=(*beside, *watched))
+    samples = run(task, imposed, series, asked.saves, asked.plots, beside=(*asked.beside, *watched))
     samples = bounded(task, samples, largest, [state.name for state in states if state.kind.startswith("position")])
     if samples.finished:
         notes += verified(task, states, names, reference(task, imposed, machine, series, samples, watched))
@@ -198,11 +183,4 @@ def _check_unique(task: Task, got: Array, wanted: Array) -> None:
     raise InputError(Problem("E436", message, task.actuators[-1].expr.span, hint=hint))
 
 
-def _run(task: Subject, options: InverseOptions) -> Samples:
-    return inverse(
-        task.network, task.values, task.prepare, options, task.saves, task.plots, task.progress, task.earlier,
-        task.beside,
-    )  # fmt: skip
-
-
-ANALYSIS = Analysis("inverse", NAMES, inverse_options, _run)
+ANALYSIS = Analysis("inverse", NAMES, inverse_options, inverse)

@@ -8,12 +8,12 @@ least integral of squares: any other one contains a part that grows towards one 
 internal motion there is told.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from netsim.analyses.analysis import Prepared
+from netsim.analyses.analysis import Task as Asked
 from netsim.analyses.inverse.authority import Started
 from netsim.analyses.inverse.runs import FOUND, Task, constant, machine_of
 from netsim.analyses.optimal.guess import first_guess
@@ -29,7 +29,6 @@ from netsim.analyses.optimal.wishes import Wishes
 from netsim.results.samples import Samples
 from netsim.simulate.setup.beginning import taken_over, told
 from netsim.text.errors import InputError, Problem
-from netsim.text.syntax import Expr, Name
 
 POINTS, REFINEMENTS, ITERATIONS = 3, 8, 200
 NONE = np.zeros(0, np.int64)
@@ -37,13 +36,10 @@ LEFT = 1e-3
 """A share of the largest velocity that is left at an end and above which a longer lead or tail is asked for."""
 
 
-def bounded_inverse(
-    task: Task, imposed: Prepared, applied: Prepared, started: Started, saves: Sequence[Expr], plots: Sequence[Expr],
-    beside: Sequence[Name],
-) -> Samples:  # fmt: skip
-    """The bounded inverse as samples from -lead to stop + tail; `imposed` is the network whose signals follow their
-    motions, `applied` that under given inputs, which has `started`: there the search begins. Raises `InputError` (E461)
-    with more actuators than motions."""
+def bounded_inverse(task: Task, asked: Asked, imposed: Prepared, applied: Prepared, started: Started) -> Samples:
+    """The bounded inverse, with what is `asked` to be saved, as samples from -lead to stop + tail;
+    `imposed` is the network whose signals follow their motions, `applied` that under given inputs, which has `started`:
+    there the search begins. Raises `InputError` (E461) with more actuators than motions."""
     options = task.options
     if task.spare:
         message = "a bounded inverse has as many actuators as motions"
@@ -69,7 +65,7 @@ def bounded_inverse(
         "notes": "; ".join(notes),
     }
     between = options.transient.sample or options.transient.step * options.transient.every
-    found = sampled(fine.solution, between, saves, plots, beside, attributes)
+    found = sampled(fine.solution, between, asked.saves, asked.plots, asked.beside, attributes)
     return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
 
 
