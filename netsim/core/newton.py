@@ -282,9 +282,8 @@ def newton(problem, factor, fresh, g, history, out, u, work, tolerance):  # noqa
                 continue
             damping *= 0.5
             longest = _longest(problem, step, n)
-            if (
-                damping < 0.1 and damping * longest > 1.0
-            ):  # an exponential far overshot: go on from steps of the unknowns' ordinary size
+            # an exponential far overshot: go on from steps of the unknowns' ordinary size
+            if damping < 0.1 and damping * longest > 1.0:
                 damping = 1.0 / longest
             if damping * max(longest, 1.0) < 1e-6:
                 return (NOT_CONVERGED if np.isfinite(norm) else NOT_FINITE), iteration, factorisations, False

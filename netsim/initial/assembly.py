@@ -137,9 +137,8 @@ def near_guesses(stages: Stages, g: Array, starts: Sequence[StartRow], guesses: 
             stage_equations(o, k),
         )
         spoken = np.concatenate([row.variables for row in (*fixed, *wanted)])
-        joints = ~np.isin(
-            o.match[equations], spoken[spoken >= stages.machine.system.layout.nk]
-        )  # what defines a spoken coordinate must hold
+        # what defines a spoken coordinate must hold
+        joints = ~np.isin(o.match[equations], spoken[spoken >= stages.machine.system.layout.nk])
         rows, none, one = (*fixed, *wanted), np.zeros, np.ones
         closing, opening = (rows, ()), (rows, [*joints.astype(float), *none(len(rows))])
         nearing = rows, [*none(len(equations) + len(fixed)), *one(len(wanted))]

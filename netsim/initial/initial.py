@@ -162,9 +162,8 @@ def consistent_start(
     starts = [*written, *_relative(stages, g, written)]
     if len(sizes.lengths):
         near_guesses(stages, g, starts, guesses)
-    if len(sizes.lengths) and any(
-        map(speaks_of_positions, starts)
-    ):  # a mechanism is put together before anything rests in it
+    # a mechanism is put together before anything rests in it
+    if len(sizes.lengths) and any(map(speaks_of_positions, starts)):
         starts = _through(stages, g, starts, -1, sizes)
     far: list[Change] = []
     if not at_rest:

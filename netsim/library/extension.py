@@ -137,9 +137,8 @@ def _merged(own: ComponentDef, bases: Sequence[ComponentDef], problems: list[Pro
     mine = {item.name for field in _DECLARED for item in getattr(own, field)}
     found: dict[str, Any] = {}
     for field, key in _KEYS.items():
-        inherited = {
-            id(item): item for base in bases for item in getattr(base, field)
-        }  # what comes along two ways counts once
+        # what comes along two ways counts once
+        inherited = {id(item): item for base in bases for item in getattr(base, field)}
         replacing = {key(item): item for item in getattr(own, field)}
         lines = [
             replacing.pop(key(item), item)

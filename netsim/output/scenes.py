@@ -249,9 +249,8 @@ def _arrows(
         origin = (
             motions[node].point(at) if at is not None else motions[node].position + np.cross(force, moment) / square
         )
-        near = (
-            np.linalg.norm(origin - motions[node].position, axis=1) < 2 * size
-        )  # a weak force's line of action may pass anywhere
+        # a weak force's line of action may pass anywhere
+        near = np.linalg.norm(origin - motions[node].position, axis=1) < 2 * size
         origin = np.where(near[:, None], origin, motions[node].position)
         drawn.append((instance.name, origin, force, PUSH if pushes else REACTION))
     longest = max((float(np.linalg.norm(force, axis=1).max()) for _, _, force, _ in drawn), default=0.0)

@@ -215,9 +215,8 @@ def _panel(axes: Any, panel: Panel, time_factor: float) -> tuple[float, str]:
     names = list(dict.fromkeys(line.name for line in panel.lines))
     for i, line in enumerate(panel.lines):
         time, series = thinned(line.time, line.values)
-        width = (
-            2.8 - 1.3 * i / (len(panel.lines) - 1) if len(panel.lines) > 1 else 1.6
-        )  # a curve under another one stays visible
+        # a curve under another one stays visible
+        width = 2.8 - 1.3 * i / (len(panel.lines) - 1) if len(panel.lines) > 1 else 1.6
         look = {
             "color": COLOURS[names.index(line.name) % len(COLOURS)],
             "linestyle": DASHES[line.run % len(DASHES)],

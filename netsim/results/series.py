@@ -81,9 +81,8 @@ def _smooth(time: Array, series: Array, instants: Array) -> Array:
     if len(time) < 5 or not np.isfinite(series).all():
         return straight
     spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
-    calm = np.where(
-        np.isfinite(calm), calm, straight
-    )  # where a signal is all but constant it divides nothing by nothing
+    # where a signal is all but constant it divides nothing by nothing
+    calm = np.where(np.isfinite(calm), calm, straight)
     spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
     ranges = spread.max(axis=1) - spread.min(axis=1)
     interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)

@@ -48,9 +48,8 @@ def _made_of(function: Any) -> bytes:
     cells = [cell.cell_contents for _, cell in sorted(zip(code.co_freevars, function.__closure__ or ()))]
     names = _names(code)
     named = [function.__globals__[name] for name in names if name in function.__globals__]
-    inside = [
-        vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)
-    ]  # of `module.name`
+    # of `module.name`
+    inside = [vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)]
     return hashed(_statements(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
 
 

@@ -210,9 +210,8 @@ def _broken_down(scaled: Columns, scales: tuple[Floats, Floats]) -> SingularMatr
 def _singular(scaled: Columns, scales: tuple[Floats, Floats], tolerance: float) -> SingularMatrix | None:
     """The finding in terms of A: S z = 0 means A (C z) = 0, and S^T w = 0 means A^T (R w) = 0."""
     null_columns, null_rows = null_spaces(scaled.sparse, tolerance)
-    if (
-        not null_columns.shape[1] or not null_rows.shape[1]
-    ):  # a true deficiency has both; one alone is a bad condition at the border
+    # a true deficiency has both; one alone is a bad condition at the border
+    if not null_columns.shape[1] or not null_rows.shape[1]:
         return None
     return SingularMatrix(
         _unscaled(null_columns, scales[1]), _unscaled(null_rows, scales[0]), structural_deficiency(scaled)

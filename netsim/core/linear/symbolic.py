@@ -148,9 +148,8 @@ def pivot_order(scaled: Any) -> tuple[Ints, Ints] | None:
     for options, rows in _orderings(scaled):
         try:
             candidate = splu(scaled if rows is None else _with_rows(scaled, rows), relax=1, **options)
-        except (
-            RuntimeError
-        ):  # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
+        except RuntimeError:
+            # exactly singular, or an ordering that trips SuperLU itself (dpanel_bmod on some singular saddle points)
             continue
         if candidate.nnz < least:
             order = _inverse(candidate.perm_r)

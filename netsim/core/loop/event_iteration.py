@@ -152,9 +152,8 @@ def leave(problem, watch, g, dt):
     for k in range(relations):
         now, rise, peak = watch.kept[k], watch.found[k] - watch.kept[k], watch.peak[k]
         still = abs(rise) <= RESTING * peak
-        if (
-            watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak)
-        ):  # the direction of algebraic quantities is not known
+        # the direction of algebraic quantities is not known
+        if watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):
             g[values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     look(watch, g)
     changes = False

@@ -138,13 +138,11 @@ def _correct(method, problem, factor, trial, h):
     copy(method.z[2], nk, trial.end, 3 * nk, n - nk)
     widen(problem, trial, trial.end, False)
     for i in range(3):
-        for k in range(
-            nk
-        ):  # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
+        # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
+        for k in range(nk):
             size = abs(r[i, k]) * max(1.0 / trial.scale[k], rate / trial.scale[nk + k])
-            norm = (
-                norm if size <= norm or norm != norm else size
-            )  # not max(): that of a number and NaN may be the number
+            # not max(): that of a number and NaN may be the number
+            norm = norm if size <= norm or norm != norm else size
         if not np.isfinite(norm):
             return 1e30
         norm = max(norm, error_norm(problem, trial, r[i, :0], r[i, :0], r[i, nk:], h))

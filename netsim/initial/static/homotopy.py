@@ -156,9 +156,8 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
         if size <= enough or (plain and size < 1e-6 and rest.settled(search.g, r)):
             search.move(-step)
             return True
-        if plain and rest.settled(
-            search.g, r
-        ):  # gains in a chain blow rounding up: nothing nearer can be told from this
+        # gains in a chain blow rounding up: nothing nearer can be told from this
+        if plain and rest.settled(search.g, r):
             return True
         origin, before = search.g.copy(), size
         damping = min(1.0, 4.0 * damping)

@@ -300,9 +300,8 @@ def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest
             if not accepted:
                 h, rejected = step * factor, rejected + 1
                 continue
-            if (
-                not last or factor < 1.0 or step * factor > h
-            ):  # a step cut short by a stop says nothing against longer ones
+            # a step cut short by a stop says nothing against longer ones
+            if not last or factor < 1.0 or step * factor > h:
                 h = min(longest, step * factor)
             sample[:] = stages.trial
             if row < len(times) and times[row] < then:

@@ -242,6 +242,7 @@ def _values(tokens: list[Token], index: int, expected: frozenset[str]) -> Findin
     return None
 
 
+# the first that knows the mistake speaks
 _RULES = (
     _first_sign,
     _reserved,
@@ -250,7 +251,7 @@ _RULES = (
     _lists,
     _commas,
     _values,
-)  # the first that knows the mistake speaks
+)
 
 
 def _is_assigned(tokens: list[Token], index: int) -> bool:

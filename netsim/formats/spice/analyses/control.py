@@ -145,9 +145,8 @@ def _transient(card: Card, scope: Scope) -> Run:
         raise InputError(Problem("E131", "'.tran' is written .tran step stop", card.span(), hint=".tran 1u 10m"))
     stop = scope.value(card, tokens[1], "s")
     options = [Binding("stop", stop, span=card.at(tokens[1]))]
-    if value_of(tokens[0].text) != 0 and not any(
-        other.word in MEASURES for other in scope.block.control
-    ):  # what is measured is sampled at steps
+    # what is measured is sampled at steps
+    if value_of(tokens[0].text) != 0 and not any(other.word in MEASURES for other in scope.block.control):
         options.append(Binding("sample", scope.value(card, tokens[0], "s"), span=card.at(tokens[0])))
     if "reltol" in scope.circuit.options:
         options.append(
