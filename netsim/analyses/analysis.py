@@ -140,8 +140,8 @@ def carried_out(analysis: Analysis, task: Task, options: Any, line: Span | None 
         told = [with_axis(p, task.machine.system, task.values) for p in error.problems]
         raise type(error)(p if p.span or p.code != TOO_LARGE else replace(p, span=line) for p in told) from None
     broken = tuple(with_axis(p, task.machine.system, task.values) for p in samples.broken)
-    attributes = {"analysis": analysis.name, **samples.attributes}
-    attributes = {**attributes, **watch.read, "netlist": task.network.text, **samples.attributes}
+    named, own = {"analysis": analysis.name}, samples.attributes
+    attributes = {**named, **own, **watch.read, "netlist": task.network.text, **own, **named}
     if (failure := attributes.get("failure")) is not None:
         attributes["failure"] = with_axis(failure, task.machine.system, task.values)
     return replace(samples, broken=broken, attributes=attributes)

@@ -54,8 +54,7 @@ def run(task, options):
         for signal in found.signals:
             unit = format_dimension(parse_unit(signal.unit or "1").dimension / value.dimension)
             signals.append(Signal(f"d {signal.name}/d {name}", unit, f"sensitivity of {signal.name} to {name}"))
-    attributes = {**found.attributes, "analysis": "differences"}
-    return replace(found, signals=tuple(signals), values=np.hstack(columns), attributes=attributes)
+    return replace(found, signals=tuple(signals), values=np.hstack(columns))
 
 
 def _transient(task, options):

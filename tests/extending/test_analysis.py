@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 import netsim
+from netsim.analyses.analysis import Analysis
+from netsim.analyses.given import SECOND
 from netsim.api import ANALYSES
+from netsim.results.samples import Samples
+from netsim.text.errors import InputError
 
 TEXT = """
 use electrical
@@ -61,6 +65,21 @@ def test_messages(old, new, message):
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(f"{problem.code} {problem.message}")
     assert problem.span.line == 9
+
+
+def test_what_every_analysis_has_it_need_not_say():
+    """Its name, the seconds and the netlist are told, and options that it does not have refused, where it does nothing for that."""
+    model = netsim.load("use electrical\nr1 resistor (a, ground) R = 1 Ohm\ni1 current (ground, a) I = 1 A\n")
+    bare = Analysis("bare", {"at": SECOND}, lambda options, line: options, lambda task, options: Samples("", np.zeros(1), (), np.zeros((1, 0))))
+    netsim.register(bare)
+    try:
+        found = model.analyse("bare", at="1 s")
+        with pytest.raises(InputError, match=r"E421 bare\(\) has no option 'att'"):
+            model.analyse("bare", att="1 s")
+    finally:
+        del ANALYSES["bare"]
+    assert found.attrs["analysis"] == "bare" and found.attrs["netlist"] == model.network.text
+    assert 0.0 <= found.attrs["cpu_seconds"] <= found.attrs["wall_seconds"] + 0.01
 
 
 def test_the_names_of_netsim_stay():

@@ -96,7 +96,7 @@ def inverse(asked: Asked, options: InverseOptions) -> Samples:
     samples = bounded(task, samples, largest, [state.name for state in states if state.kind.startswith("position")])
     if samples.finished:
         notes += verified(task, states, names, reference(task, imposed, machine, series, samples, watched))
-    own = {**told(moved), "analysis": "inverse", "passes": options.passes, "notes": "; ".join(notes)}
+    own = {**told(moved), "passes": options.passes, "notes": "; ".join(notes)}
     return replace(samples, attributes={**samples.attributes, **own})
 
 
