@@ -44,7 +44,7 @@ ROOMS = {
     "minimum_norm contract method scales states variational.charts variational.variation "
     "variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
-    "begin.stages begin.answers begin.variant methods.tableaux methods.explicit "
+    "begin.stages begin.answers begin.variant methods.tableaux methods.kinks methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden "

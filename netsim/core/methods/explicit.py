@@ -18,6 +18,7 @@ from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import ACCEPTED, ITERATIONS, PERSISTING, error_norm, proposed, set_time, straight
 from netsim.core.method import Method, Orders, Setting
+from netsim.core.methods.kinks import KINK, combine, kink_weights, remember
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
@@ -47,7 +48,8 @@ BEGIN, INSIDE = range(2)
 class Explicit(NamedTuple):
     """A tableau's arrays; rates [x' | v' | q'] of the stages, the plan of consistent points, that of positions, errors
     of x, v and values, a state beside the step's own; a copy of errors, the mean of their squares lately (in
-    tolerances), and a state as far beside the end as the error goes on in a step."""
+    tolerances), and a state as far beside the end as the error goes on in a step; what netsim.core.methods.kinks
+    remembers."""
 
     order: Array
     nodes: Array
@@ -63,6 +65,10 @@ class Explicit(NamedTuple):
     known: Array
     lately: Array
     onward: Array
+    kinks: Array
+    combined: Array
+    met: Array
+    sudden: Array
 
 
 def prepare(tableau: Tableau, setting: Setting) -> Struct:
@@ -72,7 +78,9 @@ def prepare(tableau: Tableau, setting: Setting) -> Struct:
     size, length = setting.n + setting.nk, setting.length
     room = np.zeros(size), np.zeros(length), np.zeros(2), np.zeros(size), np.zeros(size), np.zeros(length)
     plans = struct_of(setting.plan), struct_of(setting.closing)
-    return struct_of(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room))
+    width = rates.shape[1]
+    kinks = kink_weights(tableau), np.zeros((4, width)), np.zeros(4), np.zeros(width)
+    return struct_of(Explicit(*parts, np.ascontiguousarray(tableau.dense), rates, *plans, *room, *kinks))
 
 
 @inner
@@ -133,7 +141,7 @@ def _keep_rates(method, problem, state, stage):
 @inner
 def step(method, problem, factor, trial, t, h, last):
     """The stages of a step. Error: the difference e from the embedded formula; of two such formulas e5^2/sqrt(e5^2 +
-    e3^2/100)."""
+    e3^2/100); or what a kink leaves, where that is more."""
     end, count = trial.end, method.errors.shape[1]
     copy(trial.start, 0, end, 0, end.shape[0])
     method.memory[BEGIN], method.memory[INSIDE] = t, 0.0
@@ -149,6 +157,9 @@ def step(method, problem, factor, trial, t, h, last):
         _keep_rates(method, problem, end, stage)
     widen(problem, trial, end, True)
     error = _estimate(method, problem, trial, h, last)
+    over_kink = _over_kink(method, problem, trial, h, last, error)
+    if over_kink > error:
+        error = over_kink
     if 0.0 < error <= 1.0 and trial.counters[ACCEPTED] % EACH == 0:
         trial.tolerances[PERSISTING] = _persisting(method, problem, trial, h, last)
     return CONVERGED, error
@@ -161,6 +172,24 @@ def _estimate(method, problem, trial, h, last):
         return first
     second = _difference(method, problem, trial, method.errors[1], h, last)
     return first * first / np.sqrt(first * first + 0.01 * second * second)
+
+
+@inner
+def _over_kink(method, problem, trial, h, last, error):
+    """The norm of what a kink leaves (netsim.core.methods.kinks), positions of rotations left out: their chart is
+    another one in each step. Not looked for where the error is too large anyway."""
+    nk, ny, other = problem.sizes[NK], problem.sizes[NY], method.beside
+    found = combine(method, problem, trial, h)
+    method.met[KINK] = 0.0 if error <= 1.0 else error
+    if found == 0 or not error <= 1.0:
+        return 0.0
+    copy(trial.end, 0, other, 0, other.shape[0])
+    for i in range(method.sudden.shape[0]):
+        other[i if i < 2 * nk else nk + ny + i] += method.sudden[i]
+    for f in range(problem.rotations.shape[0]):
+        copy(trial.end, problem.rotations[f], other, problem.rotations[f], 3)
+    method.met[KINK] = _distance(method, problem, trial, h, last, found == 2)
+    return method.met[KINK]
 
 
 @inner
@@ -243,6 +272,7 @@ def _persisting(method, problem, trial, h, last):
 @inner
 def on_accept(method, problem, trial, h, error):
     """The elementary rule."""
+    remember(method, trial, h)
     follow(problem, trial, h)
     return proposed(error, float(method.order[0]))
 
