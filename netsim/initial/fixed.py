@@ -13,6 +13,7 @@ import numpy as np
 
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
+from netsim.equations.numbering import across_scalars
 from netsim.equations.starts.rows import StartRow, differentiated_kernel
 from netsim.equations.starts.written import dependencies, kernel_row
 from netsim.equations.system import System
@@ -167,18 +168,42 @@ def _begins_at(machine: Machine, quantity: int) -> float:
 def _differentiated_behind(found: Signature, row: StartRow, system: System) -> list[int]:
     """Differentiated quantities of the row's own instance first (before others of it those whose definitions read the
     row's unknowns), then any whose definition reads them, those first that read little else: what flows into a
-    capacitor that joins a node to the ground reaches no other node."""
+    capacitor that joins a node to the ground reaches no other node. Where there is none, they lie behind what elements
+    say of the row's unknowns: a gate's charge behind the gate's resistance."""
     own = (
         [int(system.n + row.batch.differentiated(k)[row.position]) for k in range(row.batch.n_differentiated)]
         if row.batch is not None
         else []
     )
-    reads = found.kept & (found.equation >= system.n) & np.isin(found.variable, row.variables)
-    flows = found.variable[found.kept & (found.order == 1) & (found.equation >= 0) & (found.equation < system.n)]
-    others = np.intersect1d(found.equation[reads], flows)
+    reached = row.variables
+    others = _defined_by(found, reached, system.n)
+    while not own and not len(others):
+        further = _tied(found, reached, system)
+        if len(further) <= len(np.unique(reached)):
+            break
+        reached, others = further, _defined_by(found, further, system.n)
     read = np.bincount(found.equation[found.kept & (found.variable < system.n)], minlength=found.size + 1)
-    own.sort(key=lambda quantity: quantity not in found.equation[reads])
+    own.sort(key=lambda quantity: quantity not in others)
     return [*own, *map(int, others[np.argsort(read[others], kind="stable")])]
+
+
+def _defined_by(found: Signature, variables: Array, n: int) -> Array:
+    """Differentiated quantities that read some of these unknowns, and whose rates flow."""
+    reads = found.kept & (found.equation >= n) & np.isin(found.variable, variables)
+    flows = found.variable[found.kept & (found.order == 1) & (found.equation >= 0) & (found.equation < n)]
+    return np.intersect1d(found.equation[reads], flows)
+
+
+def _tied(found: Signature, variables: Array, system: System) -> Array:
+    """These unknowns, and what equations of elements join with them; balances of nodes join everything."""
+    nodes = [
+        np.arange(at, at + len(across_scalars(node.domain)))
+        for node, at in system.numbering.with_unknowns(system.network)
+    ]
+    own = found.kept & (found.order == 0) & (found.equation < system.n)
+    own &= ~np.isin(found.equation, np.concatenate(nodes)) & (found.variable < system.n)
+    equations = found.equation[own & np.isin(found.variable, variables)]
+    return np.union1d(variables, found.variable[own & np.isin(found.equation, equations)])
 
 
 def _has_static_default(batch: Batch) -> bool:

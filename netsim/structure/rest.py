@@ -1,5 +1,7 @@
 """Whether the static solution, where most starts begin, determines every potential (E302)."""
 
+from pathlib import Path
+
 import numpy as np
 
 from netsim.equations.batches import Batch
@@ -8,7 +10,8 @@ from netsim.equations.starts.rows import StartRow
 from netsim.equations.starts.written import start_rows
 from netsim.equations.system import System
 from netsim.library.component import is_kinematic, plain_name
-from netsim.network.network import Network
+from netsim.library.formats import format_of
+from netsim.network.network import Instance, Network
 from netsim.network.values import Values
 from netsim.structure.causes import GENERIC_RATE, SEEDS, Picture
 from netsim.structure.nullspace import null_basis, supports
@@ -124,10 +127,18 @@ def _problem(picture: Picture, unknowns: frozenset[int], for_static: bool) -> Pr
         f"{touching} {'it' if len(names) == 1 else 'them'}, so the static solution does not determine the "
         f"{quantity(domain)}"
     )
-    hint = f"connect {quoted(names[:1])} to ground through an element that conducts"
+    held = next((i for i in members if any(_stores(system, each) for each in picture.touching[i])), members[0])
+    hint = f"connect {quoted([nodes[held].name])} to ground through an element that conducts"
     if for_static:
         hint += ": static() uses no start values"
+    elif format_of(Path(system.network.file)):
+        hint += f", write the {quantity(domain)} at which it begins (.ic), or start from zero (uic)"
     else:
-        across = domain.across[0].name
-        hint += f", write its start (start {names[0]}.{across} = ...), or start from zero (from = rest)"
+        start = f"start {nodes[held].name}.{domain.across[0].name} = ..."
+        hint += f", write its start ({start}), or start from zero (from = rest)"
     return Problem("E302", message, nodes[members[0]].span, mark, hint)
+
+
+def _stores(system: System, instance: Instance) -> bool:
+    """Whether an element has a charge, a flux or the like, which a start of its node can set."""
+    return system.home[instance.name][0].n_differentiated > 0

@@ -1,5 +1,6 @@
 """What states begin with, which written starts contradict one another, and what is said of a step that fails."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -342,3 +343,36 @@ run transient(stop = 10 us, rtol = 1e-7, sample = 0.1 us)
     turn = w * np.sqrt(1 - z**2) * found.time.values
     wanted = volts * np.exp(-z * w * found.time.values) * (np.cos(turn) - z / np.sqrt(1 - z**2) * np.sin(turn))
     assert found["a.v"].values == pytest.approx(wanted, abs=2e-6 * volts)
+
+
+GATE = """use electrical
+i current (d, ground) I = {current!r} A
+v voltage (e, d) v = 0 V
+m vdmos (d, ground, d) Rg = 3 Ohm, Cgs = {first!r} F, Cgdmin = {second!r} F, Cgdmax = {second!r} F
+save d.v
+run transient(stop = 1 us)
+"""
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+def test_a_charge_behind_a_resistance_takes_the_start_that_a_hint_asks_for(scale):
+    """The gate of a transistor whose drain and source are one node: behind its resistance, its two capacitances are charged by a constant
+    current from where the start says."""
+    text = GATE.format(current=1e-3 * scale, first=1e-9 * scale, second=2e-9 * scale)
+    with pytest.raises(netsim.InputError, match="E302") as told:
+        netsim.load(text).samples()
+    (start,) = re.findall(r"\((start .*?) = \.\.\.\)", told.value.problems[0].hint)
+    for line in (start, "start e.v"):
+        (samples,) = netsim.load(f"{text}{line} = 0.5 V\n").samples()
+        found, at = samples.series("d.v"), samples.time
+        assert found[0] == pytest.approx(0.5, rel=1e-9)
+        assert abs(found[-1] - found[0]) > 0.3
+        np.testing.assert_allclose(found, 0.5 + (found[-1] - 0.5) / abs(found[-1] - 0.5) * 1e-3 / 3e-9 * at, rtol=1e-9)
+
+
+def test_nothing_lies_behind_a_node_that_sources_and_resistances_give():
+    """A charge behind a balance of a node is no state of another node."""
+    text = "use electrical\nv voltage (a, ground) v = 1 V\nr1 resistor (a, b) R = 1 Ohm\nr2 resistor (b, c) R = 1 Ohm\n"
+    text += "c1 capacitor (c, ground) C = 1 F\nstart b.v = 0 V\n"
+    with pytest.raises(netsim.InputError, match=r"E402 'b.v' is not an independent state"):
+        netsim.load(text).transient(stop=1)
