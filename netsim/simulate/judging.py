@@ -35,6 +35,8 @@ fails."""
 ROUNDING, UNTURNED = 1e-8, 1e-4
 """Of the largest energies: differences below the first are rounding (of velocities, as positions over a step, and 1e4
 steps add up), below the second nothing to warn of in given steps, though what merely spins turns nothing over."""
+CANCELLED = 1e-11
+"""Part of what sources hand to one another that rounding and the balances of nodes leave of it (bdf: 5e-14)."""
 KEPT = 20.0
 """Errors of a run with an error test stay within so many rtol: so does the energy of what merely spins."""
 BEYOND = 1e3
@@ -52,17 +54,19 @@ def energy_verdict(
     network: Network,
     turnover: Any,
     rounding: Callable[[float], float] = lambda _: 0.0,
+    exchanged: Callable[[], float] = lambda: 0.0,
 ) -> Problem | None:
     """W501 or E515 if the balance misses too much of the energy turned over; None if it closes or cannot be judged.
 
     rounding(most): the energy in J that is nothing but rounding, made in states of energies up to `most`; a part that
-    is no larger is not judged."""
+    is no larger is not judged. exchanged(): the energy in J that sources may have handed to one another: where they do
+    nothing else, what is turned over is what their powers leave when they cancel, and is not judged."""
     missed = float(turnover[FLOWS, MISSED])
     turned = max(turned_over(turnover), abs(missed))
     tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
     if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
         return None
-    if abs(missed) <= rounding(BEYOND * max(turned, level(turnover))):
+    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(BEYOND * max(turned, level(turnover))):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"

@@ -212,6 +212,28 @@ def test_types_that_netsim_makes_are_no_own_statements(missed, code):
     assert (found and found.code) == code
 
 
+@pytest.mark.parametrize("stop", [1.75, 2.0])
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+@pytest.mark.parametrize(("size", "span"), [(1.0, 1.0), (1e-6, 1.0), (1e3, 1e-6)])
+def test_sources_that_feed_one_another_turn_nothing_over(stop, method, size, span):
+    """A core with hysteresis counts as a source, and a source magnetises it: their powers are each other's, and what is left of them is rounding."""
+    text = "use magnetic\nk1 hysteresis_core (p, ground) l = 1 m, A = 1 cm2, alpha = 0"
+    text += f", Ms = {1.6e6 * size} A/m, a = {1100 * size} A/m, k = {400 * size} A/m\n"
+    text += f"s1 magnetomotive_force (p, ground) theta = {3e3 * size} A*sin(2*pi*time/({span} s))\nstart k1.Mirr = 0 A/m\n"
+    (samples,) = netsim.load(f"{text}run transient(stop = {stop * span} s, method = {method}, rtol = 1e-7)\n").samples()
+    assert codes(samples) == ([], []) and max(abs(samples.energy[:, 1])) > 0.0
+
+
+@pytest.mark.parametrize(("exchanged", "code"), [(0.0, "E515"), (0.09, "E515"), (0.11, None)])
+def test_what_is_left_of_powers_that_cancel_is_not_judged(exchanged, code):
+    model = netsim.load(Path(__file__).parents[1] / "reference" / "spice" / "transformer_flyback_k.cir")
+    turnover = np.zeros((9, 8))
+    turnover[FLOWS, [IN, MISSED]] = 1e-12, 5e-13
+    options = TransientOptions(stop=1e-3, method="radau", rtol=1e-4)
+    found = energy_verdict(options, model.network, turnover, exchanged=lambda: exchanged)
+    assert (found and found.code) == code
+
+
 @pytest.mark.parametrize("formulation", ["absolute", "tree"])
 @pytest.mark.parametrize("rtol", [1e-9, 1e-10])
 def test_what_merely_spins_is_not_judged_by_what_it_turns_over(formulation, rtol):

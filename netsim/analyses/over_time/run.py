@@ -32,7 +32,7 @@ from netsim.simulate.judging import added_up, added_up_verdict, energy_verdict, 
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import told
-from netsim.simulate.setup.sizes import energy_of_rounding
+from netsim.simulate.setup.sizes import energy_exchanged, energy_of_rounding
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import Problem
@@ -180,7 +180,10 @@ def _energy_verdict(run: Running) -> Problem | None:
         h = run.now / max(int(run.counters[ACCEPTED]), 1)
         return energy_of_rounding(run.machine, run.trial, h, run.now, most)
 
-    return energy_verdict(run.options, run.machine.system.network, run.turnover, rounding)
+    def exchanged() -> float:
+        return energy_exchanged(run.machine, run.trial, run.now)
+
+    return energy_verdict(run.options, run.machine.system.network, run.turnover, rounding, exchanged)
 
 
 def _stands(run: Running) -> Array:

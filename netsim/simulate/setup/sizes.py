@@ -192,18 +192,35 @@ def energy_of_rounding(machine: Machine, trial: Trial, h: float, t: float, most:
             whole = sizes * signs[0] + moved
             state[:nk] = trial.start[:nk] + moved[:nk]
             state[nk : 2 * nk], state[3 * nk : 3 * nk + layout.ny] = whole[nk : 2 * nk], whole[2 * nk :]
-            energies.append(_energies(machine, trial, state, instant) * [t, t, 1.0])
+            energies.append(_energies(machine, trial, state, instant, machine.problem.energy) * [t, t, 1.0])
         differences = np.where(np.abs(energies[0]) <= most, np.abs(energies[1] - energies[0]), 0.0)
         found = max(found, float(differences.sum()))
     return found if np.isfinite(found) else 0.0
 
 
-def _energies(machine: Machine, trial: Trial, state: Array, t: float) -> Array:
-    """Supplied power, dissipated power and stored energy of a state at time t."""
+def energy_exchanged(machine: Machine, trial: Trial, t: float) -> float:
+    """The energy in J that sources may have handed to one another up to t: t times the largest sum of |power| over
+    types of sources, in states with velocities and values as large as they ever were, and rates |q'| or |q|/t,
+    whichever is more (signs at random, inputs of several instants)."""
+    layout, sizes = machine.system.layout, np.maximum(trial.largest, _present(trial.start, machine))
+    draw, state, nk, table = np.random.default_rng(0), trial.start.copy(), layout.nk, machine.problem.energy
+    first, nq, powers = 3 * nk + layout.ny, layout.nq, [0.0]
+    differentiated, rates = np.abs(state[first : first + 2 * nq]).reshape(2, nq)
+    state[first + nq : first + 2 * nq] = np.maximum(rates, differentiated / t)
+    for instant in np.linspace(0.0, t, DRAWS):
+        whole = sizes * draw.choice([-1.0, 1.0], len(sizes))
+        state[nk : 2 * nk], state[3 * nk : 3 * nk + layout.ny] = whole[nk : 2 * nk], whole[2 * nk :]
+        each = (_energies(machine, trial, state, instant, table[k : k + 1])[0] for k in range(len(table)))
+        powers.append(float(sum(map(abs, each))))
+    return t * max(power for power in powers if np.isfinite(power))
+
+
+def _energies(machine: Machine, trial: Trial, state: Array, t: float, table: Array) -> Array:
+    """Supplied power, dissipated power and stored energy of a state at time t, of the types in a call table."""
     g, power = trial.g.copy(), power_room(machine.system)
     load(machine.struct, g, state)
     set_time(machine.struct, g, t)
-    run_table(machine.problem.energy, g, power)
+    run_table(table, g, power)
     return np.array([power[SUPPLIED], power[DISSIPATED], power[TYPES::2].sum()])
 
 
