@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 import netsim
+from netsim.library.files import models_folder
 
 
 def filter_text(sections: int) -> str:
@@ -72,11 +73,27 @@ def back(sections: int, repeats: int) -> tuple[float, float]:
     return 1e3 * run, 1e3 * spent(work, repeats)
 
 
+def side_by_side(model: Any, over: dict[str, Any], lanes: int, cases: int, **given: Any) -> tuple[float, float]:
+    """Milliseconds of CPU of a case of a sweep by itself, and with so many side by side; one worker. What a sweep does
+    once is left out: it is the difference to one of a third of the cases."""
+
+    def work(count: int, wide: int) -> float:
+        began = clock.process_time()
+        model.sweep(over, points=count, workers=1, lanes=wide, **given)
+        return clock.process_time() - began
+
+    work(2 * lanes, 1), work(2 * lanes, lanes)  # what is compiled once
+    few = cases // 3 // lanes * lanes
+    return tuple(1e3 * (work(cases, wide) - work(few, wide)) / (cases - few) for wide in (1, lanes))  # type: ignore[return-value]
+
+
 def report(
     sections: Sequence[int] = (1, 10), cases: int = 200, parameters: Sequence[int] = (1, 5, 20),
-    ladders: Sequence[int] = (50, 500), repeats: int = 5,
+    ladders: Sequence[int] = (50, 500), repeats: int = 5, lanes: tuple[int, int] = (64, 3072),
+    steps: tuple[int, int, int] = (16, 96, 3000),
 ) -> None:  # fmt: skip
-    """A line for each size of a filter, and one for each number of parameters."""
+    """A line for each size of a filter, and one for each number of parameters; `lanes`: lanes and cases of the filter,
+    `steps`: those of the tripod, and how many steps of 1 ms."""
     print("RC filters, ms of CPU")
     print(f"  {'sections':>9}{'single run':>12}{'its loop':>10}{'case of a sweep':>17}{'1e5 cases':>12}")
     for n in sections:
@@ -92,6 +109,15 @@ def report(
     for n in ladders:
         run, whole = back(n, repeats)
         print(f"  {2 * n:10}{run:8.1f}{whole:18.1f}{whole / run:9.2f}")
+    print("Cases one by one and side by side, ms of CPU by one worker")
+    print(f"  {'':28}{'lanes':>6}{'one by one':>12}{'side by side':>14}{'ratio':>7}")
+    model, wide, count = netsim.load(filter_text(10)), *lanes
+    alone, beside = side_by_side(model, {"R": ("0.5 kOhm", "2 kOhm")}, wide, count, of=["rise"], stop="6 ms")
+    print(f"  {'RC filter, 10 sections':28}{wide:6}{alone:12.2f}{beside:14.2f}{alone / beside:7.1f}")
+    model, wide, count = netsim.load(models_folder() / "tripod" / "stage1.net"), *steps[:2]
+    paper = {"of": ["M.x"], "stop": f"{steps[2]} ms", "step": "1 ms", "method": "euler", "forces": "recovered"}
+    alone, beside = side_by_side(model, {"m_platform": ("0.5 kg", "1 kg")}, wide, count, **paper)
+    print(f"  {f'tripod, {steps[2]} steps':28}{wide:6}{alone:12.2f}{beside:14.2f}{alone / beside:7.1f}")
 
 
 if __name__ == "__main__":

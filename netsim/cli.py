@@ -150,6 +150,7 @@ def _parser() -> _Parser:
         ("cases", "N", "how many random, latin or sobol cases (100)"),
         ("seed", "N", "of random cases (0)"),
         ("workers", "N", "processes side by side (one for each processor)"),
+        ("lanes", "N", "cases side by side in one run, in equal steps (1)"),
         ("on", "dask://HOST:PORT", "the scheduler of a dask cluster that computes the cases"),
     ):
         sweep.add_argument(f"--{name}", metavar=metavar, help=text)

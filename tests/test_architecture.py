@@ -96,7 +96,8 @@ ROOMS = {
     "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
     "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
-    "many.fit many.spreads many.indices many.cases many.one_case many.journal many.forked many.workers "
+    "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.lanes "
+    "many.journal many.forked many.workers "
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",
     "api": "",

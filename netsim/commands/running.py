@@ -160,7 +160,7 @@ def sweep_command(chosen: argparse.Namespace) -> int:
     """`netsim sweep`: as `run`, with the netlist's first sweep line, or its first transient line under many values."""
     from netsim.text.parse import parse
 
-    parts = [f"{n} = {getattr(chosen, n)}" for n in ("sampling", "points", "cases", "seed", "workers")]
+    parts = [f"{n} = {getattr(chosen, n)}" for n in ("sampling", "points", "cases", "seed", "workers", "lanes")]
     parts = [part for part in parts if not part.endswith(" = None")]
     parts += [f"of = [{chosen.of}]"] if chosen.of else []
     if len(chosen.over) == 1 and "=" not in chosen.over[0]:

@@ -1,7 +1,8 @@
 """The parameters of every element of a batch, in the order of its form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -25,44 +26,60 @@ def parameters_of(batch: Batch, values: Values) -> Array:
     key = id(batch.form), id(batch.instances)
     if key in values.of_batches:
         return np.array(values.of_batches[key][-1])
-    result = np.zeros((sum(batch.form.parameters.values()), batch.n))
+    columns = columns_of(batch, values)
+    result = np.ascontiguousarray(np.array(columns, float).reshape(batch.n, sum(batch.form.parameters.values())).T)
+    if not batch.shapes:
+        values.of_batches[key] = batch.form, batch.instances, result.copy()  # what has a number is kept
+    return result
+
+
+def in_lanes(columns: Sequence[Sequence[Any]], count: int) -> Array:
+    """Columns of numbers, or of `count` numbers each, as rows (parameters, n count): those of one column side by
+    side."""
+    wide = np.array([[np.broadcast_to(x, count) for x in column] for column in columns], float)
+    return np.ascontiguousarray(wide.reshape(len(columns), -1, count).transpose(1, 0, 2)).reshape(wide.shape[1], -1)
+
+
+def columns_of(batch: Batch, values: Values) -> list[list[Any]]:
+    """The parameters of every element of a batch, in the form's order: numbers, or arrays where values are such. Raises
+    `InputError` with every wrong value."""
+    if batch.shapes:
+        return _expression_parameters(batch, values)
     problems: list[Problem] = []
-    columns: dict[tuple[int, ...], list[float]] = {}
-    for k, instance in enumerate(batch.instances if not batch.shapes else ()):
+    known: dict[tuple[int, ...], list[Any]] = {}
+    found: list[list[Any]] = []
+    for instance in batch.instances:
         try:
             alike = (id(values.parameters(instance)), *(node == GROUND for node in instance.nodes))
-            if alike not in columns:
-                columns[alike] = instance_parameters(batch.form, instance, values)
-            result[:, k] = columns[alike]
+            if alike not in known:
+                known[alike] = instance_parameters(batch.form, instance, values)
+            found.append(known[alike])
         except InputError as error:
             problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    if batch.shapes:
-        return _expression_parameters(batch, values)
-    values.of_batches[key] = batch.form, batch.instances, result.copy()  # what has a number is kept
-    return result
+    return found
 
 
-def instance_parameters(form: Form, instance: Instance, values: Values) -> list[float]:
+def instance_parameters(form: Form, instance: Instance, values: Values) -> list[Any]:
     """One instance's parameters in the form's order, `live` flags included."""
     given = values.parameters(instance)
-    found: list[float] = []
+    found: list[Any] = []
     for name in form.parameters:
         if name.startswith("live "):
             found.append(float(instance.nodes[int(name[5:])] != GROUND))
         else:
-            found += [float(x) for x in flatten(given[name].value)]
+            found += flatten(given[name].value)
     return found
 
 
-def _expression_parameters(batch: Batch, values: Values) -> Array:
+def _expression_parameters(batch: Batch, values: Values) -> list[list[Any]]:
     """Lifted numbers and the parameters of inlined elements, in the form's order."""
     columns = []
     for shape in batch.shapes:
         numbers = leaf_values(shape, values)
-        lent: dict[int, Mapping[str, list[float]]] = {}
-        column: list[float] = []
+        lent: dict[int, Mapping[str, list[Any]]] = {}
+        column: list[Any] = []
         for name in batch.form.parameters:
             if name == "numbers":
                 column += numbers
@@ -73,10 +90,10 @@ def _expression_parameters(batch: Batch, values: Values) -> Array:
                 lent[int(j)] = _lender_parameters(values.network.instances[signal.instance], values)
             column += lent[int(j)][parameter]
         columns.append(column)
-    return np.ascontiguousarray(np.array(columns, dtype=float).reshape(len(columns), -1).T)
+    return columns
 
 
-def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[float]]:
+def _lender_parameters(instance: Instance, values: Values) -> dict[str, list[Any]]:
     form = form_of(instance).form
     flat = iter(instance_parameters(form, instance, values))
     return {name: list(islice(flat, count)) for name, count in form.parameters.items()}

@@ -268,11 +268,11 @@ def _column(expr: Expr | None) -> str | int | None:
     raise InputError(Problem("E242", "a column is a text or a whole number", expr.span))
 
 
-def leaf_values(shape_: Shape, values: Values) -> list[float]:
-    """The current numbers of a shape's leaves, flat."""
-    found: list[float] = []
+def leaf_values(shape_: Shape, values: Values) -> list[Any]:
+    """The current numbers of a shape's leaves, flat; arrays where values are such."""
+    found: list[Any] = []
     for leaf in shape_.leaves:
-        found += [float(x) for x in flatten(evaluate(leaf.expr, values.scope(leaf.frame)).value)]
+        found += flatten(evaluate(leaf.expr, values.scope(leaf.frame)).value)
     return found
 
 

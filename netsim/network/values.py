@@ -215,7 +215,7 @@ class Values:
         for p in component.definition.params:
             value(p)
         for claim in component.definition.asserts:
-            if claim not in component.claims and not evaluate(claim.condition, inner).value:
+            if claim not in component.claims and not np.all(evaluate(claim.condition, inner).value):
                 place, own = instance.frame.place, instance.span
                 also = ((own, "this element of it"),) if place else ()
                 message = f"{component.name} '{instance.name}': {claim.sentence}"
@@ -333,8 +333,8 @@ def _is_literal(p: Param) -> bool:
 def check_bounds(
     path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()
 ) -> None:
-    """Raise where a value breaks its declared bounds or is no number."""
-    scalars = flatten(result.value)
+    """Raise where a value breaks its declared bounds or is no number, in any lane where it has several."""
+    scalars = [x for each in flatten(result.value) for x in (each.tolist() if isinstance(each, np.ndarray) else [each])]
     for scalar in scalars:
         if not math.isfinite(scalar):
             raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
@@ -343,5 +343,5 @@ def check_bounds(
         if not all(apply(bound.op, scalar, limit) for scalar in scalars):
             unit = format_dimension(result.dimension or dimension(None))
             shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
-            got = ", ".join(f"{s:g}" for s in flatten(result.value))
+            got = ", ".join(f"{s:g}" for s in scalars)
             raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))

@@ -32,7 +32,7 @@ SMALL = {
     "integrators": {"sections": 20, "repeats": 1, "few": True},
     "interruptions": {"count": 1, "commands": ("list",)},
     "ladder": {"sizes": {100: 40, 120: 40}, "repeats": 1, "frequencies": 20},
-    "many": {"sections": (1,), "cases": 3, "parameters": (2,), "ladders": (3,), "repeats": 1},
+    "many": {"sections": (1,), "cases": 3, "parameters": (2,), "ladders": (3,), "repeats": 1, "lanes": (2, 6), "steps": (2, 6, 20)},
     "memory": {"sections": 10, "steps": 20},
     "newmark": {"steps": (0.1,), "repeats": 1, "peer_step": 0.05, "finest": 1e-4},
     "ngspice_files": {"only": "filter", "most": 1},

@@ -18,7 +18,9 @@ from typing import Any
 
 from netsim.analyses.many.one_case import Outcome
 
-Work = Callable[[int], Outcome]
+Work = Callable[[int], Outcome | list[Outcome]]
+"""What a case gives, by its number, or a group of them."""
+Found = tuple[int, Outcome | list[Outcome]]
 AHEAD = 2
 """Pieces that a worker has: the next one is there when one is done."""
 
@@ -40,7 +42,7 @@ class _Worker:
     given: deque[list[int]] = field(default_factory=deque)
 
 
-def by_processes(work: Work, pieces: Sequence[list[int]], workers: int) -> Generator[tuple[int, Outcome], None, None]:
+def by_processes(work: Work, pieces: Sequence[list[int]], workers: int) -> Generator[Found, None, None]:
     """Each case of all pieces with what `work` makes of it, in no order. Raises what `work` raises, `OSError` where no
     process can be forked."""
     waiting, suspects, crew = deque(pieces), set[int](), list[_Worker]()
@@ -81,7 +83,7 @@ def _give(worker: _Worker, waiting: deque[list[int]]) -> None:
             return
 
 
-def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> list[tuple[int, Outcome]]:
+def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> list[Found]:
     """What a worker that has ended left: other pieces wait again, and so does its own, case by case; failures where it
     was at a case at which another one ended before."""
     worker.process.join()
@@ -126,7 +128,7 @@ def _serve(work: Work, pipe: "Connection[Any, Any]", others: list[Any]) -> None:
             return
 
 
-def _answer(work: Work, cases: list[int]) -> list[tuple[int, Outcome]] | Exception:
+def _answer(work: Work, cases: list[int]) -> list[Found] | Exception:
     try:
         return [(i, work(i)) for i in cases]
     except Exception as wrong:

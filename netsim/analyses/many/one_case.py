@@ -141,10 +141,10 @@ def outcome(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str
         return Outcome(failed=True, holds=False, message=_told(error))
     if not samples.finished:
         return Outcome(failed=True, holds=False, message=samples.message)
-    return _kept(samples, asked)
+    return kept(samples, asked)
 
 
-def _kept(samples: Samples, asked: Asked) -> Outcome:
+def kept(samples: Samples, asked: Asked) -> Outcome:
     """Figures and sampled signals; a broken assertion is no failure, an account of energy that does not close is."""
     broken = samples.broken
     wrong = [problem for problem in broken if problem.code not in (BROKEN, MISSING)]

@@ -75,7 +75,8 @@ class Studies:
         it the measures, saved and plotted signals.
 
         Options: sampling ("grid", "random", "latin", "sobol", "saltelli", "corners"), points (of each range in a grid),
-        cases, seed, workers (0: one for each processor), and those of `transient`. `client`: a `distributed.Client`,
+        cases, seed, workers (0: one for each processor), lanes (cases side by side in one run, in equal steps; 1), and
+        those of `transient`. `client`: a `distributed.Client`,
         whose cluster computes the cases in place of processes of this machine. Raises `InputError` for what cannot
         be varied, `SimulationError` where all cases fail."""
         line = Run("sweep", self._transient_line(options).options)

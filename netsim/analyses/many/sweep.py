@@ -1,7 +1,8 @@
 """`run sweep(over = [r1.R = 1 .. 10 kOhm], stop = 5 ms)`: a transient run under many values of parameters and starts.
 
-The values follow from `over` (netsim.analyses.many.spreads, cases); each case is a run by itself (one_case), by several
-workers (workers); measures and signals of all of them are one data set with named dimensions (data_set).
+The values follow from `over` (netsim.analyses.many.spreads, cases); each case is a run by itself (one_case), or several
+are side by side in one (lanes), by several workers (workers); measures and signals of all of them are one data set with
+named dimensions (data_set).
 """
 
 import time as clock
@@ -19,6 +20,7 @@ from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sam
 from netsim.analyses.many.data_set import swept
 from netsim.analyses.many.forked import Work
 from netsim.analyses.many.journal import Journal
+from netsim.analyses.many.lanes.lanes import lanes_of, outcomes_of
 from netsim.analyses.many.one_case import Asked, Outcome, outcome, shared_of
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import Elsewhere, cpu_seconds, outcomes
@@ -35,7 +37,7 @@ from netsim.text.limits import check_limit
 from netsim.text.syntax import Expr, String
 
 Array = np.ndarray
-NUMBERS = {"points": (11, 2), "cases": (100, 1), "seed": (0, 0), "workers": (0, 0)}
+NUMBERS = {"points": (11, 2), "cases": (100, 1), "seed": (0, 0), "workers": (0, 0), "lanes": (1, 1)}
 """Whole numbers of a sweep, what they are unless given, and their least values."""
 KINDS: dict[str, Kind] = {
     **OPTIONS,
@@ -52,13 +54,14 @@ INSTANTS = 100
 @dataclass(frozen=True, eq=False)
 class SweepOptions:
     """The run; its cases and how they were chosen; signals and measures that are kept (none: measures and saved
-    signals); workers."""
+    signals); workers; how many cases are side by side in one run."""
 
     run: TransientOptions
     cases: Cases
     sampling: str
     of: tuple[Expr, ...] = ()
     workers: int = 0
+    lanes: int = 1
 
 
 def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
@@ -77,7 +80,7 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     whole = {name: int(options.get(name, usual)) for name, (usual, _) in NUMBERS.items()}
     run = check_options("sweep", {name: o for name, o in options.items() if name in OPTIONS}, spans)
     sampling, cases = _cases(options, whole, line)
-    return SweepOptions(run, cases, sampling, listed(options.get("of")), whole["workers"])
+    return SweepOptions(run, cases, sampling, listed(options.get("of")), whole["workers"], whole["lanes"])
 
 
 def _cases(options: Mapping[str, Any], whole: Mapping[str, int], line: Line) -> tuple[str, Cases]:
@@ -141,17 +144,25 @@ def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[st
     return Journal(task.recording, identity)
 
 
-def _work(plain: Task, asked: Asked, cases: Cases) -> Work:
-    """What computes a case by its number."""
+def _work(plain: Task, asked: Asked, cases: Cases, lanes: int) -> tuple[Work, int]:
+    """What computes a group of cases by its number, as a list, and how many cases a group has."""
     some = (shared_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
     shared = next((found for found in some if found), None)
-    return lambda i: outcome(plain, asked, shared, cases.case(i))
+    if lanes > 1 and (wide := lanes_of(plain, asked, cases.names, min(lanes, len(cases)))):
+        return lambda group: outcomes_of(
+            wide, shared, [cases.case(i) for i in _group(group, wide.count, cases)]
+        ), wide.count
+    return lambda i: [outcome(plain, asked, shared, cases.case(i))], 1
+
+
+def _group(number: int, size: int, cases: Cases) -> range:
+    return range(number * size, min((number + 1) * size, len(cases)))
 
 
 def work_again(again: Callable[[], Task], options: SweepOptions) -> Work:
     """The same in another process, from what makes the task there."""
     plain, asked, _ = asked_of(again(), options)
-    return _work(plain, asked, options.cases)
+    return _work(plain, asked, options.cases, options.lanes)[0]
 
 
 def _elsewhere(task: Task, options: SweepOptions) -> Elsewhere | None:
@@ -171,14 +182,20 @@ def run(task: Task, options: SweepOptions) -> Samples:
     journal = _journal(task, options, asked, kept)
     found = dict(journal.former) if journal else {}
 
-    def done(i: int, each: Outcome) -> None:
-        found[i] = each
-        if journal:
-            journal.add(i, each)
+    work, size = _work(plain, asked, cases, options.lanes)
 
-    wanted = [i for i in range(len(cases)) if i not in found]
-    work = _work(plain, asked, cases)
-    message = outcomes(work, wanted, options.workers, task.progress, done, _elsewhere(task, options))
+    def done(number: int, several: list[Outcome] | Outcome) -> None:
+        group = _group(number, size, cases)
+        for i, each in zip(group, several if isinstance(several, list) else [several] * len(group)):
+            if i not in found:
+                found[i] = each
+                if journal:
+                    journal.add(i, each)
+
+    wanted = [
+        number for number in range(-(-len(cases) // size)) if any(i not in found for i in _group(number, size, cases))
+    ]
+    message = outcomes(work, wanted, options.workers, task.progress, done, _elsewhere(task, options), size)
     if journal and message:
         journal.write()
     if not message and all(each.failed for each in found.values()):
@@ -189,6 +206,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "analysis": "sweep",
         "method": options.sampling,
         "integrator": options.run.method,
+        "lanes": size,
         "stop": options.run.stop,
         "wall_seconds": clock.perf_counter() - began,
         "cpu_seconds": cpu_seconds() - cpu + (task.cluster.spent[0] if task.cluster else 0.0),

@@ -13,8 +13,7 @@ from contextlib import closing, suppress
 from contextvars import copy_context
 from itertools import islice
 
-from netsim.analyses.many.forked import Work, by_processes, can_fork
-from netsim.analyses.many.one_case import Outcome
+from netsim.analyses.many.forked import Found, Work, by_processes, can_fork
 from netsim.results.progress import Report
 
 ALONE = 2
@@ -27,7 +26,7 @@ WORTH = 0.3
 """Seconds of work below which there is one worker."""
 
 
-Elsewhere = Callable[[Sequence[int], float], Generator[tuple[int, Outcome], None, None]]
+Elsewhere = Callable[[Sequence[int], float], Generator[Found, None, None]]
 """What has cases computed elsewhere, told how many seconds one takes here."""
 
 
@@ -36,17 +35,17 @@ class Lost(Exception):
 
 
 def outcomes(
-    work: Work, wanted: Sequence[int], workers: int, progress: Report | None, done: Callable[[int, Outcome], None],
-    elsewhere: Elsewhere | None = None,
+    work: Work, wanted: Sequence[int], workers: int, progress: Report | None, done: Callable[..., None],
+    elsewhere: Elsewhere | None = None, size: int = 1,
 ) -> str:  # fmt: skip
-    """Hand each wanted case to `done` as it comes, in no order; '' or what interrupted that. `workers`: 0 for one per
-    processor that this process may use; `elsewhere`: who computes in their place."""
-    known, total = 0, len(wanted)
+    """Hand each wanted case, or group of `size` cases, to `done` as it comes, in no order; '' or what interrupted that.
+    `workers`: 0 for one per processor that this process may use; `elsewhere`: who computes in their place."""
+    known, total = 0, len(wanted) * size
     try:
         with closing(_computed(work, wanted, workers or processors(), elsewhere)) as computed:
             for i, found in computed:
                 done(i, found)
-                known += 1
+                known += size
                 if progress:
                     progress(known / total, f"{known} of {total} cases", known)
     except KeyboardInterrupt:
@@ -68,7 +67,7 @@ def cpu_seconds() -> float:
 
 def _computed(
     work: Work, wanted: Sequence[int], workers: int, elsewhere: Elsewhere | None
-) -> Generator[tuple[int, Outcome], None, None]:
+) -> Generator[Found, None, None]:
     """All wanted cases; those for which no process can be forked are computed here."""
     spent = 0.0
     for i in wanted[:ALONE]:
@@ -92,8 +91,8 @@ def _computed(
         yield i, work(i)
 
 
-def _by_threads(work: Work, pieces: list[list[int]], threads: int) -> Generator[tuple[int, Outcome], None, None]:
-    waiting, running = iter(pieces), set[Future[list[tuple[int, Outcome]]]]()
+def _by_threads(work: Work, pieces: list[list[int]], threads: int) -> Generator[Found, None, None]:
+    waiting, running = iter(pieces), set[Future[list[Found]]]()
     pool = ThreadPoolExecutor(threads, "case")
     try:
         while True:

@@ -137,7 +137,9 @@ class AtRest:
         for shares, weights in STENCILS:
             try:
                 moved = [self.task.values.changed(name, Number(value + s * step, "")) for s in shares]
-                columns = np.array([instance_parameters(batch.form, batch.instances[k], each) for each in moved]).T
+                columns = np.array(
+                    [instance_parameters(batch.form, batch.instances[k], each) for each in moved], float
+                ).T
             except InputError as wrong:
                 refused = refused or wrong
                 continue

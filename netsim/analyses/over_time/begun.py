@@ -1,6 +1,6 @@
 """A transient run at its start: placed in the coordinates it runs in, with what its samples are to become."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,6 +69,26 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
+class Chosen:
+    """The signals of a run: what is sampled, those of it that are unseen, and what is followed step by step; whether
+    something reads all of them at once."""
+
+    selection: Selection
+    unseen: Sequence[str]
+    followed: Selection
+    whole: bool
+
+
+def chosen(machine: Machine, asked: Asked, formula: bool) -> Chosen:
+    """What is asked of a run among the signals of its machine; the steps of a formula are samples."""
+    selection, followed = select(machine, asked.saves, asked.plots), Selection()
+    unseen, shown = add_unseen(machine, selection, asked.beside), [*asked.saves, *asked.plots]
+    measured = [*signals_measured(machine.system.network), *_integrated(shown, machine)] if asked.traced else []
+    add_unseen(machine, followed, [] if formula else measured)
+    return Chosen(selection, unseen, followed, bool(measured))
+
+
+@dataclass(frozen=True, eq=False)
 class Begun:
     """A run at its start, with what its samples are to become: signals, rates of positions, unseen signals, and those
     of the trace, if there is one; the global vector where it starts."""
@@ -92,31 +112,29 @@ def begun_run(
     asked: Asked,
     origin: Array | None = None,
     recording: Recording | None = None,
+    choose: Callable[[Machine, Asked, bool], Chosen] = chosen,
 ) -> Begun:
     """A run from its start, or from the point `origin` of a network with the same unknowns, its first sample taken.
 
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists."""
     at = placed(machine, structure, options, origin)
     machine, structure, g, time_events = at.machine, at.structure, at.g, at.time_events
-    selection = select(machine, asked.saves, asked.plots)
+    formula = options.plain and not (has_events(machine) or len(machine.problem.buffer.length) or len(time_events))
+    options, signals = replace(options, formula=formula), choose(machine, asked, formula)
+    selection, followed = signals.selection, signals.followed
     own = np.array(own_unknowns(machine, asked.rated) if options.recovers else [], np.int64)
     if len(own) and machine.element is None:  # points are recovered with the rates of these coordinates
         structure = with_coordinates(machine.system, structure, own)
         g = resumed_start(machine, structure, g)
     exact = own[own < machine.system.layout.nk] if machine.element else own[structure.dynamic.d[own] >= 2]
     rates = add_rates(machine, selection, asked.rated, exact)
-    unseen = add_unseen(machine, selection, asked.beside)
-    reader = observing(machine, reader_of(machine, selection))
-    formula = options.plain and not (has_events(machine) or len(machine.problem.buffer.length) or len(time_events))
-    options, followed = replace(options, formula=formula), Selection()
-    shown = [*asked.saves, *asked.plots]
-    measured = [*signals_measured(machine.system.network), *_integrated(shown, machine)] if asked.traced else []
-    traced = add_unseen(machine, followed, [] if formula else measured)
-    tracer = reader_of(machine, followed)
-    tracer = observing(machine, tracer) if traced else tracer
-    options = windowed(options, len(selection.entries), recording, bool(measured or asked.rated))
+    reader, tracer = observing(machine, reader_of(machine, selection)), reader_of(machine, followed)
+    tracer = observing(machine, tracer) if followed.entries else tracer
+    options = windowed(options, len(selection.entries), recording, signals.whole or bool(asked.rated))
     run = begin_adaptive(machine, structure, options, g.copy(), reader, time_events, tracer)
-    return Begun(at, run, structure, selection, rates, unseen, followed, bool(traced), (reader, tracer), g)
+    return Begun(
+        at, run, structure, selection, rates, signals.unseen, followed, bool(followed.entries), (reader, tracer), g
+    )
 
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:

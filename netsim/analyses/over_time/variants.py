@@ -5,14 +5,14 @@ A template is made at the netlist's own values. It serves one run at a time; sev
 begin alike, so that results do not depend on what ran before, nor where.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from netsim.analyses.over_time.begun import Asked, Begun, begun_run
+from netsim.analyses.over_time.begun import Asked, Begun, Chosen, begun_run, chosen
 from netsim.analyses.over_time.long_runs import windowed
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
@@ -85,7 +85,9 @@ class Variants:
             absent = absent_rates(system, values)
             if not np.array_equal(absent, absent_rates(system, machine.values)):
                 return None, None
-            begun = begun_run(build_machine(system, values), structure, options, asked.asked, None, asked.recording)
+            begun = begun_run(
+                build_machine(system, values), structure, options, asked.asked, None, asked.recording, asked.choose
+            )
         except NetsimError:
             return None, None
         served = not begun.at.changes and serves(begun.at.machine, begun.run.options)
@@ -99,13 +101,15 @@ class Variants:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """A run that is wanted: of which machine and structure, how, and what it is sampled for."""
+    """A run that is wanted: of which machine and structure, how, and what it is sampled for; who chooses the signals
+    (the same in all runs of a netlist)."""
 
     machine: Machine
     structure: Structure
     options: TransientOptions
     asked: Asked
     recording: Recording | None
+    choose: Callable[[Machine, Asked, bool], Chosen] = chosen
 
     @cached_property
     def key(self) -> Any:

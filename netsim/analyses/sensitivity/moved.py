@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +31,10 @@ def moved(task: Task, values: Mapping[str, float]) -> Task:
     return replace(task, network=network, values=known, build=lambda: (machine, structure))
 
 
-def changed_network(network: Network, values: Mapping[str, float]) -> tuple[Network, dict[str, Expr]]:
+def changed_network(network: Network, values: Mapping[str, Any]) -> tuple[Network, dict[str, Expr]]:
     """The network with those of the values that are of written starts, and the others, of parameters."""
     starts = written_starts(network)
-    given: dict[str, Expr] = {name: Number(float(value), "") for name, value in values.items()}
+    given: dict[str, Expr] = {name: Number(value, "") for name, value in values.items()}
     written = {id(starts[name]): number for name, number in given.items() if name in starts}
     changed = {name: number for name, number in given.items() if name not in starts}
     if not written:

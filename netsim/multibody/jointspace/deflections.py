@@ -31,7 +31,7 @@ def deflections(instance: Instance, keys: list[Key], held: list[int], values: Va
     form = form_of(instance, True).form
     kernel = known_kernel(form.facts, ("deflections", *keys, *held), lambda: _derivatives(form, keys, held))
     standing = [[float(key[0] == "chart" and key[2] in (0, 4, 8))] for key, _ in kernel.gather]
-    parameters = np.array(instance_parameters(form, instance, values))[:, None]
+    parameters = np.array(instance_parameters(form, instance, values), float)[:, None]
     found = evaluate(kernel.program, np.array(standing).reshape(-1, 1), np.zeros(len(UNIFORMS)), parameters)[:, 0]
     n = len(keys)
     first, second = found[: 6 * n].reshape(n, 6), found[6 * n :].reshape(n, n, 3)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
 from netsim.text.expressions.literals import has_offset, is_bare, refuse_sum_of_temperatures
@@ -63,7 +65,7 @@ def evaluate(expr: Expr, scope: Scope) -> Typed:
 def number(literal: Number) -> Typed:
     """`20 mm` -> 0.02 with the dimension of length."""
     if not literal.unit:
-        return Typed(literal.value, None if literal.value == 0 else NO_DIMENSION)
+        return Typed(literal.value, NO_DIMENSION if np.any(literal.value) else None)
     unit = parse_unit(literal.unit)
     return Typed(literal.value * unit.factor + unit.offset, unit.dimension)
 

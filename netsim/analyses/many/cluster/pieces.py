@@ -20,7 +20,7 @@ from distributed import Future, KilledWorker, WorkerPlugin, wait
 
 import netsim
 from netsim.analyses.many.cluster.connection import CONNECT, Cluster
-from netsim.analyses.many.forked import Work
+from netsim.analyses.many.forked import Found, Work
 from netsim.analyses.many.one_case import Outcome
 from netsim.analyses.many.workers import Lost
 from netsim.text.errors import InputError, Problem
@@ -54,7 +54,7 @@ _works: dict[str, Work] = {}
 _making = threading.Lock()
 
 
-def answer(name: str, cases: list[int]) -> tuple[list[tuple[int, Outcome]], float, float]:
+def answer(name: str, cases: list[int]) -> tuple[list[Found], float, float]:
     """On a worker: cases with their outcomes, and the seconds and seconds of CPU that they took."""
     work = _work(name)
     began, cpu = clock.perf_counter(), clock.thread_time()
@@ -112,7 +112,7 @@ class _Going:
         size = max(1, min(size, MOST, -(-len(self.waiting) // self.threads)))
         return [self.waiting.popleft() for _ in range(size)]
 
-    def done(self, future: Future) -> list[tuple[int, Outcome]]:
+    def done(self, future: Future) -> list[Found]:
         """The outcomes of a piece; none where its cases wait again."""
         cases = self.out.pop(future)
         try:
@@ -130,7 +130,7 @@ class _Going:
 
 def by_cluster(
     cluster: Cluster, make: Callable[[], Work], wanted: Sequence[int], seconds: float
-) -> Generator[tuple[int, Outcome], None, None]:
+) -> Generator[Found, None, None]:
     """Each wanted case with its outcome, in no order. `make` is pickled and makes the work on a worker; `seconds`: what
     a case took here. Raises what a worker raises, and `Lost` where the cluster is no longer there."""
     client, name = cluster.client, f"netsim-{uuid4().hex}"

@@ -1,0 +1,1 @@
+"""Cases of a sweep side by side in one run."""

@@ -1,0 +1,216 @@
+"""Cases of a sweep side by side: one run of a network that has a copy of the netlist for each (netsim.network.copies).
+
+All lanes take the same steps: each is that which the lane with the largest estimated error allows, so that every case
+is at least as exact as by itself. Copies are islands (netsim.simulate.setup.kinds), and sizes and tolerances are found
+in each by itself. What is asked of a case is read in its own copy, and measured and judged as that of a single run.
+Cases with events, delays, or joint coordinates run by themselves, and so do all lanes of a run that fails or whose
+account of energy does not close.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from netsim.analyses.analysis import OVERFLOWS, Task
+from netsim.analyses.many.lanes.copies import copies, in_copy
+from netsim.analyses.many.lanes.places import Pairs, Places, pairs_of
+from netsim.analyses.many.one_case import Asked, Outcome, Shared, kept, outcome
+from netsim.analyses.many.ranges import present
+from netsim.analyses.over_time.begun import Asked as Signals
+from netsim.analyses.over_time.begun import Begun, Chosen, begun_run, chosen, placed
+from netsim.analyses.over_time.run import measured_alone
+from netsim.analyses.over_time.variants import Variants, Wanted, begun_anew
+from netsim.analyses.sensitivity.moved import changed_network
+from netsim.equations.batches import Batch
+from netsim.equations.machine import Machine, build_machine
+from netsim.equations.parameters import columns_of, in_lanes
+from netsim.equations.prescribed import Prescribed
+from netsim.equations.system import System, build_system
+from netsim.initial.initial import Structure
+from netsim.initial.reactions.redundancy import solvable
+from netsim.network.bindings import leaf_values
+from netsim.network.given import written_starts
+from netsim.network.network import Network
+from netsim.network.values import Values
+from netsim.results.claims import judged
+from netsim.results.samples import Samples, Trace
+from netsim.simulate.events.iteration import has_events
+from netsim.simulate.variants import targets
+from netsim.structure.orders import absent_rates
+from netsim.text.errors import NetsimError
+from netsim.text.syntax import Number
+
+Array = np.ndarray
+Case = Mapping[str, float]
+
+
+class Apart(Exception):
+    """These cases cannot run side by side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """`count` copies of a task's network, ready to be run: what is called `names` varies; the system of the copies,
+    rates that vanish in it, and each element and function of time of the netlist's own system beside its copies."""
+
+    task: Task
+    asked: Asked
+    names: frozenset[str]
+    count: int
+    network: Network
+    system: System
+    structure: Structure
+    absent: Array
+    pairs: Pairs
+    variants: Variants
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """The run of all lanes at the netlist's own values."""
+        overrides = _in_copies([self.task.values.overrides] * self.count)
+        machine = build_machine(self.system, Values(self.network, overrides), self.task.earlier)
+        return Wanted(machine, self.structure, self.asked.options, self.signals, None, self.choose)
+
+    @cached_property
+    def reading(self) -> Pairs:
+        """The pairs whose parameters depend on what varies."""
+        return [(one, both) for one, both in self.pairs if self._varies(partial(_columns, one))]
+
+    @cached_property
+    def goals(self) -> list[float] | None:
+        """The targets of written starts; None where they vary."""
+        if self.names & set(written_starts(self.task.network)) or self._varies(
+            partial(targets, self.task.machine.system)
+        ):
+            return None
+        return targets(self.system, self.wanted.machine.values)
+
+    def _varies(self, find: Callable[[Values], object]) -> bool:
+        network, overrides = self.task.network, self.task.values.overrides
+        names = self.names - set(written_starts(network))
+        known = Values(network, {**overrides, **{n: Number(present(self.task.values, n).value, "") for n in names}})
+        find(known)
+        return bool(known.used & names)
+
+    @cached_property
+    def signals(self) -> Signals:
+        """What is asked of each case."""
+        return Signals(self.asked.saves, (), (), self.task.beside)
+
+    def own(self, formula: bool) -> Chosen:
+        """What is sampled of one case, by the names of the netlist."""
+        if formula not in self._own:
+            self._own[formula] = chosen(self.task.machine, self.signals, formula)
+        return self._own[formula]
+
+    @cached_property
+    def _own(self) -> dict[bool, Chosen]:
+        return {}
+
+    def choose(self, machine: Machine, _: Signals, formula: bool) -> Chosen:
+        """The signals of all lanes, by names of their own."""
+        if machine.element is not None:  # these values give the graph another tree
+            raise Apart
+        one, of_copies = self.own(formula), Places(self.task.machine.system, machine.system, self.pairs, self.count)
+        selection, followed = of_copies.selection(one.selection), of_copies.selection(one.followed)
+        return Chosen(selection, list(selection.entries), followed, one.whole)
+
+
+def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lanes | None:
+    """Lanes for the cases of a task; None where they have to run by themselves."""
+    machine = task.machine
+    if has_events(machine) or len(machine.problem.buffer.length) or task.rated or machine.values.inputs:
+        return None
+    if any(call.run for each in machine.system.prescribed_inputs for _, call in each.calls):
+        return None
+    try:
+        in_joints = placed(machine, task.structure, asked.options).machine.element is not None
+    except NetsimError:  # the netlist's own values may be out of bounds
+        return None
+    if in_joints:
+        return None
+    network = copies(task.network, count)
+    values = Values(network, _in_copies([task.values.overrides] * count))
+    system = build_system(network, values)
+    absent = absent_rates(system, values)
+    system, structure = solvable(system, values, absent)
+    pairs = pairs_of(machine.system, system, count)
+    if not pairs:
+        return None
+    return Lanes(task, asked, frozenset(names), count, network, system, structure, absent, pairs, Variants(network))
+
+
+def _in_copies(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {in_copy(k, name): value for k, each in enumerate(given) for name, value in each.items()}
+
+
+@OVERFLOWS
+def outcomes_of(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) -> list[Outcome]:
+    """What cases give, `lanes.count` of them at most."""
+    task, asked = lanes.task, lanes.asked
+    try:
+        return _side_by_side(lanes, cases)
+    except (Apart, NetsimError):  # each case tells what is wrong with it
+        return [outcome(task, asked, shared, case) for case in cases]
+
+
+def _side_by_side(lanes: Lanes, cases: Sequence[Case]) -> list[Outcome]:
+    """Raises `Apart` where the run does not end well."""
+    filled = [*cases, *[cases[-1]] * (lanes.count - len(cases))]
+    begun, given_back = _begun(lanes, filled)
+    samples = measured_alone(begun)
+    given_back()
+    if not samples.finished or samples.broken:
+        raise Apart
+    own = lanes.own(begun.run.options.formula)
+    return [_outcome(lanes, own, samples, case, k) for k, case in enumerate(cases)]
+
+
+def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], None]]:
+    """The run of all lanes at its start, and what is to be done behind it."""
+    task, variants, wanted = lanes.task, lanes.variants, lanes.wanted
+    network, changed = changed_network(lanes.network, _in_copies(cases))
+    known = Values(network, {**_in_copies([task.values.overrides] * lanes.count), **changed})
+    known.used |= set(known.overrides)  # most are read in `values` alone
+    wide = {name: np.array([case[name] for case in cases]) for name in cases[0]}
+    own, others = changed_network(task.network, wide)
+    values, parameters = Values(own, {**task.values.overrides, **others}), dict(wanted.machine.parameters)
+    for one, both in lanes.reading:
+        parameters[id(both)] = in_lanes(_columns(one, values), lanes.count)
+    for _, both in lanes.pairs:
+        if isinstance(both, Batch):
+            known.of_batches[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
+    system = replace(lanes.system, network=network) if network is not lanes.network else lanes.system
+    if not np.array_equal(lanes.absent, absent_rates(system, known)):
+        raise Apart
+    template, _ = variants.taken(wanted)
+    goals = lanes.goals
+    if template and (begun := begun_anew(template, known, parameters, goals or targets(system, known), None)):
+        return begun, lambda: variants.given_back(wanted, template)
+    machine, options = build_machine(system, known, task.earlier), lanes.asked.options
+    return begun_run(machine, lanes.structure, options, lanes.signals, choose=lanes.choose), lambda: None
+
+
+def _columns(one: Batch | Prescribed, values: Values) -> list[list[Any]]:
+    return columns_of(one, values) if isinstance(one, Batch) else [leaf_values(shape, values) for shape in one.shapes]
+
+
+def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) -> Outcome:
+    """What lane k gives."""
+    task = lanes.task
+    network, changed = changed_network(task.network, case)
+    values = Values(network, {**task.values.overrides, **changed})
+    system = task.machine.system if network is task.network else replace(task.machine.system, network=network)
+    machine = replace(task.machine, values=values, system=system)
+    columns = {name: samples.unseen[in_copy(k, name)] for name in own.selection.entries}
+    trace = None
+    if samples.trace:
+        trace = Trace(samples.trace.time, {n: samples.trace.values[in_copy(k, n)] for n in own.followed.entries})
+    shown, series = samples.signals, samples.values
+    if lanes.asked.shows:
+        shown, series = own.selection.table(machine, columns, samples.time, trace)
+    found = replace(samples, signals=shown, values=series, unseen=columns, trace=trace)
+    return kept(judged(machine, found, True), lanes.asked)
