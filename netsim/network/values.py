@@ -215,7 +215,10 @@ class Values:
         for p in component.definition.params:
             value(p)
         for claim in component.definition.asserts:
-            if claim not in component.claims and not np.all(evaluate(claim.condition, inner).value):
+            if claim in component.claims:
+                continue
+            holds = evaluate(claim.condition, inner).value
+            if not (holds.all() if isinstance(holds, np.ndarray) else holds):  # in every lane
                 place, own = instance.frame.place, instance.span
                 also = ((own, "this element of it"),) if place else ()
                 message = f"{component.name} '{instance.name}': {claim.sentence}"

@@ -65,7 +65,8 @@ def evaluate(expr: Expr, scope: Scope) -> Typed:
 def number(literal: Number) -> Typed:
     """`20 mm` -> 0.02 with the dimension of length."""
     if not literal.unit:
-        return Typed(literal.value, NO_DIMENSION if np.any(literal.value) else None)
+        nothing = type(literal.value) is not np.ndarray and literal.value == 0  # an array has the numbers of lanes
+        return Typed(literal.value, None if nothing else NO_DIMENSION)
     unit = parse_unit(literal.unit)
     return Typed(literal.value * unit.factor + unit.offset, unit.dimension)
 

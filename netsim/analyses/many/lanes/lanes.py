@@ -1,4 +1,4 @@
-"""Cases of a sweep side by side: one run of a network that has a copy of the netlist for each (netsim.network.copies).
+"""Cases of a sweep side by side: one run of a network that has a copy of the netlist for each (copies).
 
 All lanes take the same steps: each is that which the lane with the largest estimated error allows, so that every case
 is at least as exact as by itself. Copies are islands (netsim.simulate.setup.kinds), and sizes and tolerances are found
