@@ -17,6 +17,7 @@ from netsim.analyses.transient import ANALYSIS as TRANSIENT
 from netsim.equations.batches import Batch
 from netsim.equations.parameters import parameters_of
 from netsim.equations.prescribed import Prescribed, prescribed_parameters
+from netsim.network.given import written_starts
 from netsim.network.values import Values
 from netsim.results.claims import judged
 from netsim.results.measures import BROKEN
@@ -69,6 +70,14 @@ class Shared:
     goals: list[float] | None
 
 
+def depends(task: Task, values: Mapping[str, float], find: Callable[[Values], object]) -> bool:
+    """Whether what `find` reads depends on the parameters that these values change."""
+    network, changed = changed_network(task.network, values)
+    known = Values(network, {**task.values.overrides, **changed})
+    find(known)
+    return bool(known.used & set(changed))
+
+
 def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared | None:
     """What the case with these values has in common with all that change the same names; None where runs begin by
     themselves."""
@@ -79,17 +88,11 @@ def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared |
         return None
     task.variants.given_back(wanted, template)
     system, parameters = task.machine.system, task.machine.parameters
-    network, changed = changed_network(task.network, values)
-
-    def read(find: Callable[[Values], object]) -> bool:
-        known = Values(network, {**task.values.overrides, **changed})
-        find(known)
-        return bool(known.used & set(changed))
-
+    reads = partial(depends, task, values)
     try:
-        batches = [each for each in system.batches if read(partial(parameters_of, each))]
-        inputs = [each for each in system.prescribed_inputs if read(partial(prescribed_parameters, each))]
-        moving = network is not task.network or read(partial(targets, system))
+        batches = [each for each in system.batches if reads(partial(parameters_of, each))]
+        inputs = [each for each in system.prescribed_inputs if reads(partial(prescribed_parameters, each))]
+        moving = bool(values.keys() & written_starts(task.network)) or reads(partial(targets, system))
     except NetsimError:  # each case tells what is wrong with it
         return None
     absent = [rates_absent(each, parameters[id(each)]) for each in batches]

@@ -17,7 +17,7 @@ import numpy as np
 from netsim.analyses.analysis import OVERFLOWS, Task
 from netsim.analyses.many.lanes.copies import copies, in_copy
 from netsim.analyses.many.lanes.places import Pairs, Places, pairs_of
-from netsim.analyses.many.one_case import Asked, Outcome, Shared, kept, outcome
+from netsim.analyses.many.one_case import Asked, Outcome, Shared, depends, kept, outcome
 from netsim.analyses.many.ranges import present
 from netsim.analyses.over_time.begun import Asked as Signals
 from netsim.analyses.over_time.begun import Begun, Chosen, begun_run, chosen, placed
@@ -41,7 +41,6 @@ from netsim.simulate.events.iteration import has_events
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import NetsimError
-from netsim.text.syntax import Number
 
 Array = np.ndarray
 Case = Mapping[str, float]
@@ -82,18 +81,13 @@ class Lanes:
     @cached_property
     def goals(self) -> list[float] | None:
         """The targets of written starts; None where they vary."""
-        if self.names & set(written_starts(self.task.network)) or self._varies(
-            partial(targets, self.task.machine.system)
-        ):
+        moving = self.names & set(written_starts(self.task.network))
+        if moving or self._varies(partial(targets, self.task.machine.system)):
             return None
         return targets(self.system, self.wanted.machine.values)
 
     def _varies(self, find: Callable[[Values], object]) -> bool:
-        network, overrides = self.task.network, self.task.values.overrides
-        names = self.names - set(written_starts(network))
-        known = Values(network, {**overrides, **{n: Number(present(self.task.values, n).value, "") for n in names}})
-        find(known)
-        return bool(known.used & names)
+        return depends(self.task, {name: present(self.task.values, name).value for name in self.names}, find)
 
     @cached_property
     def signals(self) -> Signals:
