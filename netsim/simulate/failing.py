@@ -32,6 +32,7 @@ from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import (
     AHEAD,
     Stopped,
+    Unstable,
     explain_chatter,
     explain_endless,
     explain_failure,
@@ -178,10 +179,22 @@ def stuck(run: Running, mark: list[float]) -> Problem | None:
     if now > mark[2] + LOST * stop:
         mark[2:] = now, tried
     if failed - mark[1] >= HOPELESS:
+        if _bound_by_stability(run) and run.counters[ACCEPTED] > failed:
+            return _unstable(run, f"{failed - int(mark[1])} steps failed within 0.1 % of the run")
         return explain_chatter(run.machine, now, failed - int(mark[1]), run.trial.start)
     if tried - mark[3] >= HOPELESS:
         return explain_endless(run.machine, now, now - mark[2], tried - int(mark[3]), stop, run.trial.start)
     return None
+
+
+def _bound_by_stability(run: Running) -> bool:
+    """Whether the steps of an explicit method are so short that its stability may have bound them."""
+    return run.method.explicit and run.steps * run.options.stop > STIFF * run.now
+
+
+def _unstable(run: Running, why: str) -> Problem:
+    bound = Unstable(run.options.method, run.now, run.steps, run.options.stop, why)
+    return explain_unstable(run.machine, bound, run.trial.start)
 
 
 def failure_of(run: Running, status: int) -> Problem:
@@ -194,9 +207,8 @@ def failure_of(run: Running, status: int) -> Problem:
         found = [problem for ahead in looks if (problem := unreachable(machine, stands, before, before + ahead))]
         if found:
             return found[-1]
-    many = run.method.explicit and run.steps * run.options.stop > STIFF * before
-    if many and status == NOT_FINITE and not not_finite(machine, run.trial.g):
-        return explain_unstable(machine, run.options.method, before, run.steps, run.options.stop, run.trial.start)
+    if _bound_by_stability(run) and status == NOT_FINITE and not not_finite(machine, run.trial.g):
+        return _unstable(run, "a shorter step would be lost in rounding")
     why = "" if given else WORDS[float(run.control.numbers[REASON])]
     stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), why, grown(run) >= ROUNDED)
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))

@@ -36,7 +36,7 @@ from netsim.simulate.setup.arrays.consistent import consistent_plan
 from netsim.simulate.setup.features import ends_of, sampled
 from netsim.simulate.setup.instants import time_events_within
 from netsim.simulate.setup.kinds import kinds_of, massless
-from netsim.simulate.setup.sizes import LADDER, largest_mean
+from netsim.simulate.setup.sizes import LADDER, integrals, largest_means
 from netsim.simulate.setup.weights import untested_differences
 from netsim.structure.of_time.switching import time_texts
 from netsim.structure.time_events import time_events_of
@@ -230,11 +230,9 @@ def _take_inputs(variant: Variant, structure: Structure) -> bool:
         return False
     times, values = sampled(machine, stop, np.union1d(features, time_events))
     kinds = kinds_of(system, np.abs(values).max(axis=0, initial=0.0), massless(structure, 0))
-    moved = values - values[:1]
-    areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
-    sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
+    sums = integrals(times, values)
     for k, h in enumerate(variant.answers.steps):
-        variant.answers.levels[k] = values[0] + [largest_mean(times, each, h) for each in sums.T]
+        variant.answers.levels[k] = values[0] + largest_means(times, sums, h)
     variant.beginning.given[:] = kinds.given
     control.time_events[:], control.features[:-1] = inside, features
     return True

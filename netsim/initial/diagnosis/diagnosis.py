@@ -195,13 +195,24 @@ def explain_endless(machine: Machine, t: float, span: float, steps: int, stop: f
     return Problem("E508", message, span_of(machine.system, place) if known else None, hint=hint)
 
 
-def explain_unstable(machine: Machine, method: str, t: float, steps: int, stop: float, state: Array) -> Problem:
-    """E505: an explicit method has taken `steps` steps up to t and stops, as a time constant is short beside the
-    run."""
+@dataclass(frozen=True)
+class Unstable:
+    """An explicit method that has taken so many steps up to t of a run, and why it takes no more."""
+
+    method: str
+    t: float
+    steps: int
+    stop: float
+    why: str
+
+
+def explain_unstable(machine: Machine, bound: Unstable, state: Array) -> Problem:
+    """E505: an explicit method stops, as a time constant is short beside the run; `state` is the last one."""
+    t, steps = bound.t, bound.steps
     words, time, place = fastest(machine, state)
     what = f"{words} changes by its own size within {time:.1g} s" if words else "a time constant is very short"
-    message = f"{method} stops at t = {t:.4g} s: {what}, and a shorter step would be lost in rounding"
-    many = f"{float(f'{stop * steps / t:.1g}'):,.0f}"
+    message = f"{bound.method} stops at t = {t:.4g} s: {what}, and {bound.why}"
+    many = f"{float(f'{bound.stop * steps / t:.1g}'):,.0f}"
     hint = (
         f"stability limits the steps of an explicit method, here to {t / steps:.1g} s (about {many} for the whole "
         "run): "

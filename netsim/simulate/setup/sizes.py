@@ -8,10 +8,10 @@ linearised, with a = 0 and q' = 0 held against what prescribed inputs and the st
 
 gives the static answer where h is long, F h^2/m of a free mass, and the velocity x/T of an oscillator where h is near
 T. So the largest dz over steps from the whole run down to a thousand-millionth of it says how far things go. A
-prescribed input counts with its largest mean over a time h. Delayed values stand still, so that no step is longer than
-the shortest delay. An answer too large does no harm above the nominal size: no quantity is measured by more than that
-for the sake of others (netsim.core.scales). A kind that still stands at zero then may
-follow from a product of what moves: such kinds are asked for again at the end of those steps.
+prescribed input counts with its largest mean over a time h, and so does F of functions of time in texts. Delayed
+values stand still, so that no step is longer than the shortest delay. An answer too large does no harm above the
+nominal size: no quantity is measured by more than that for the sake of others (netsim.core.scales). A kind that still
+stands at zero then may follow from a product of what moves: such kinds are asked for again at the end of those steps.
 
 On the way. The terms of equation i are known to eps T_i, T_i = sum |dF_i/dz_j| |z_j|; J^-1 of that (signs at random,
 twice) is what rounding makes of the unknowns, of a pendulum at rest or the current of a balanced bridge. An error test
@@ -46,37 +46,39 @@ LADDER = 10.0 ** -np.arange(10)
 """Steps whose answers are asked for before a run, as shares of it or of the shortest delay."""
 INSTANTS = 20
 """About so many instants are looked at for the sake of functions of time in the text of components."""
+FORCES = 1000
+"""And so many for what these functions do on average."""
 DRAWS = 20
 """So many signs and instants are tried for the power that rounding makes."""
 EPS = 2.220446049250313e-16
 
 
 def set_answers(
-    machine: Machine, trial: Trial, stop: float, times: Array, prescribed_inputs: Array, ends: Array
+    machine: Machine, trial: Trial, stop: float, times: Array, prescribed_inputs: Array, ends: Array | None
 ) -> None:
     """How far the start and the sources move things, into trial.sizes, where that is not known; `prescribed_inputs`:
     sampled over the run (times, prescribed inputs); `ends`: instants at which functions of time in the text of
-    components do something."""
+    components do something, None where there are none."""
     nominal = _nominal(trial)
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
-    layout, n = machine.system.layout, machine.system.n
-    moved = prescribed_inputs - prescribed_inputs[:1]
-    areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
-    sums = np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
-    acting = [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
-    stands, answers = _stands(machine, trial, 0.0), []
+    layout, n, g = machine.system.layout, machine.system.n, _stands(machine, trial, 0.0)
+    sums, answers = integrals(times, prescribed_inputs), []  # type: Array, list[Answer]
+    acting = [] if ends is None else [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
+    seen = times[:1] if ends is None else times[:: 1 + len(times) // FORCES]
+    forces = np.array([_held_still(machine, _stands(machine, trial, t))[:n] for t in seen])
+    forces[~np.isfinite(forces)] = 0.0
+    acted = integrals(seen, forces)
     # a delayed value stands still in a linearised step, which is so for no longer than its delay
     for h in LADDER * min(stop, machine.problem.buffer.length.min(initial=np.inf)):
-        g = stands.copy()
-        g[layout.prescribed_inputs : layout.prescribed_inputs + layout.nd] = prescribed_inputs[0] + [
-            largest_mean(times, each, h) for each in sums.T
-        ]
-        loaded = [g, *acting]
-        solve = _solver(machine, _entries(machine, stands, 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
-        change = solve(np.column_stack([_held_still(machine, each)[:n] for each in loaded])) if solve else None
+        loaded = g.copy()
+        inputs = slice(layout.prescribed_inputs, layout.prescribed_inputs + layout.nd)
+        loaded[inputs] = prescribed_inputs[0] + largest_means(times, sums, h)
+        right = _held_still(machine, loaded)[:n] if ends is None else forces[0] + largest_means(seen, acted, h)
+        solve = _solver(machine, _entries(machine, g.copy(), 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
+        change = solve(right[:, None]) if solve else None
         if solve is not None and change is not None:
-            answers.append(Answer(h, loaded, solve, change))
+            answers.append(Answer(h, [loaded, *acting], solve))
             _count(trial, h, change, np.ones(len(nominal), bool))
     unknown = trial.sizes[SO_FAR] <= UNKNOWN * nominal
     for answer in answers if unknown.any() else ():
@@ -85,13 +87,11 @@ def set_answers(
 
 @dataclass(frozen=True)
 class Answer:
-    """The changes (n, forces) of a linearised step of size h under `loaded` global vectors, and what solves with its
-    matrix."""
+    """What solves with the matrix of a linearised step of size h, and global vectors that it may be `loaded` by."""
 
     h: float
     loaded: list[Array]
     solve: Solve
-    change: Array
 
 
 def _count(trial: Trial, h: float, change: Array, kinds: Array) -> None:
@@ -109,8 +109,9 @@ def _largest(change: Array, nk: int, h: float) -> Array:
 def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: Answer) -> None:
     """Let `unknown` kinds count with what follows from what others have moved by, while that makes further ones known:
     corrections of the implicit step by the same matrix."""
-    change, known = answer.change, -1
-    while np.count_nonzero(trial.sizes[SO_FAR]) > known:
+    n, known = machine.system.n, -1
+    change = answer.solve(np.column_stack([_held_still(machine, each)[:n] for each in answer.loaded]))
+    while change is not None and np.count_nonzero(trial.sizes[SO_FAR]) > known:
         known = int(np.count_nonzero(trial.sizes[SO_FAR]))
         missed = [_missed(machine, g, dz, answer.h) for g, dz in zip(answer.loaded, change.T)]
         more = answer.solve(np.column_stack(missed))
@@ -145,11 +146,22 @@ def _held_still(machine: Machine, g: Array) -> Array:
     return out
 
 
-def largest_mean(times: Array, sums: Array, h: float) -> float:
-    """The mean of largest magnitude over a window of size h, from the integral up to each of these times."""
+def integrals(times: Array, values: Array) -> Array:
+    """The integral of values - values[0] (instants, any) up to each of these times."""
+    moved = values - values[:1]
+    areas = np.diff(times)[:, None] * (moved[1:] + moved[:-1]) / 2
+    return np.concatenate([np.zeros_like(moved[:1]), np.cumsum(areas, axis=0)])
+
+
+def largest_means(times: Array, sums: Array, h: float) -> Array:
+    """Of each column the mean of largest magnitude over a window of size h, from its integral up to each of these
+    times."""
     begins = np.union1d(times[times <= times[-1] - h], np.maximum(times - h, 0.0))
-    means = (np.interp(begins + h, times, sums) - np.interp(begins, times, sums)) / h
-    return float(means[np.abs(means).argmax()])
+    found = np.zeros(sums.shape[1])
+    for i in np.flatnonzero(sums.any(axis=0)):
+        means = (np.interp(begins + h, times, sums[:, i]) - np.interp(begins, times, sums[:, i])) / h
+        found[i] = means[np.abs(means).argmax()]
+    return found
 
 
 def set_rounding(machine: Machine, trial: Trial, h: float, t: float) -> None:

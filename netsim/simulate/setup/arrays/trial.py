@@ -39,7 +39,7 @@ def first_trial(planned: Planned, g: Array, ends: Array) -> tuple[Trial, float]:
     set_origin(machine.struct, struct_of(trial))
     set_scales(machine.struct, struct_of(trial))
     if not options.formula or any(batch.form.events.scales for batch in machine.system.batches):
-        acting = ends if any(map(bool, time_texts(machine))) else ends[:0]
+        acting = ends if any(map(bool, time_texts(machine))) else None
         set_answers(machine, trial, options.stop, times, prescribed_inputs, acting)
         set_scales(machine.struct, struct_of(trial))
     return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, planned.method.estimate)
