@@ -13,14 +13,18 @@ from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Pr
 from netsim.equations.kernels.vector_functions import FUNCTIONS, LANES, NUMBERS, PLACES, TRUTHS, function_text, splat
 
 KIND = "vectors"
+MANY, LONG = 16, 3
+"""Instances from which on arithmetic alone is worth vectors, and how much more of it there is than what is read and
+added."""
 
 
 def served(program: Program, n: int) -> bool:
     """Whether vectors are worth their code: there are enough instances, more is computed than read and added, and some
-    of it by functions that have formulas for vectors."""
-    if n < LANES or len(program.instructions) <= program.n_gather + program.n_parameters + program.n_outputs:
-        return False
-    return any(step.op in FUNCTIONS for step in program.instructions)
+    of it by functions that have formulas for vectors; or many instances, for which three times as much is computed."""
+    moved = program.n_gather + program.n_parameters + program.n_outputs
+    if n >= MANY and len(program.instructions) > LONG * moved:
+        return True
+    return n >= LANES and len(program.instructions) > moved and any(step.op in FUNCTIONS for step in program.instructions)
 
 
 def module_text(program: Program) -> str:
