@@ -112,7 +112,7 @@ def report(
     print("Cases one by one and side by side, ms of CPU by one worker")
     print(f"  {'':28}{'lanes':>6}{'one by one':>12}{'side by side':>14}{'ratio':>7}")
     model, wide, count = netsim.load(filter_text(10)), *lanes
-    alone, beside = side_by_side(model, {"R": ("0.5 kOhm", "2 kOhm")}, wide, count, of=["rise"], stop="6 ms")
+    alone, beside = side_by_side(model, {"R": ("0.5 kOhm", "2 kOhm")}, wide, count, of=["rise"], stop="10 ms")
     print(f"  {'RC filter, 10 sections':28}{wide:6}{alone:12.2f}{beside:14.2f}{alone / beside:7.1f}")
     model, wide, count = netsim.load(models_folder() / "tripod" / "stage1.net"), *steps[:2]
     paper = {"of": ["M.x"], "stop": f"{steps[2]} ms", "step": "1 ms", "method": "euler", "forces": "recovered"}

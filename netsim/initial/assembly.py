@@ -90,24 +90,25 @@ class OpenJoint(NamedTuple):
 def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
     """Offsets with which those of `variables` that follow from positions (a hinge's angle, the far side of a weld that
     a damper holds) are solved together with them."""
-    least = np.array(o.d)
-    for variable in variables[variables < system.n]:
-        least[variable] = max(least[variable], _depth(found, o, chosen, int(variable), system.layout.nk))
+    least, asked = np.array(o.d), variables[variables < system.n]
+    least[asked] = np.maximum(least, _depths(found, o, chosen, system.layout.nk))[asked]
     return o if np.array_equal(least, o.d) else offsets(found, least, chosen, o.match)
 
 
-def _depth(found: Signature, o: Offsets, chosen: Array, variable: int, nk: int) -> int:
-    """How often what determines a variable can be differentiated before accelerations enter: 2 for positions, 1 for
+def _depths(found: Signature, o: Offsets, chosen: Array, nk: int) -> Array:
+    """How often what determines each variable can be differentiated before accelerations enter: 2 for positions, 1 for
     velocities, else 0.
 
     A balance in which differentiated quantities rest (the heat that a brake gives to a capacity) determines no state:
     it holds only while nothing moves."""
-    of_it = found.kept & np.isin(found.equation, np.flatnonzero(o.match == variable))
-    others, orders = found.variable[of_it & chosen], found.order[of_it & chosen]
-    if np.any(orders[others == variable] > 0) or np.any(found.variable[of_it & (found.variable != variable)] >= nk):
-        return 0
-    kinematic = others != variable
-    return int(max(0, np.min(2 - orders[kinematic]))) if kinematic.any() else 0
+    kept = found.matched(o.match)
+    variable, order, taken = found.variable[kept], found.order[kept], chosen[kept]
+    determined = o.match[found.equation[kept]]
+    own = variable == determined
+    depths = np.full(len(o.d), 3)  # none of its own
+    np.minimum.at(depths, determined[~own & taken], 2 - order[~own & taken])
+    depths[determined[(own & taken & (order > 0)) | (~own & (variable >= nk))]] = 0
+    return np.where(depths < 3, np.maximum(depths, 0), 0)
 
 
 def turn_to_starts(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None:

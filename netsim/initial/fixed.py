@@ -7,7 +7,8 @@ charged by a current from the first instant on.
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -40,12 +41,12 @@ def fixed_rows(
         for k in range(batch.n_differentiated)
         for v in system.n + batch.differentiated(k)
     }
-    taken: dict[int, StartRow] = {}
+    taken, readers = dict[int, StartRow](), Readers(found, system.n)
     for row in starts:
         if np.any(row.variables < system.layout.nk) or stage_of(row, static) < 0:
             continue  # a position or what follows from positions: fixed by its own stage
         seen: set[int] = set()
-        if not _take(row, taken, lambda each: _differentiated_behind(found, each, system), seen):
+        if not _take(row, taken, lambda each: _differentiated_behind(readers, each, system), seen):
             raise _without_state(row, [taken[c] for c in seen])
     for quantity, batch in free_at.items():
         if quantity not in taken and not _has_static_default(batch):
@@ -165,7 +166,35 @@ def _begins_at(machine: Machine, quantity: int) -> float:
     return float(machine.g[layout.differentiated(np.array([quantity - layout.n]), 0)[0]])
 
 
-def _differentiated_behind(found: Signature, row: StartRow, system: System) -> list[int]:
+@dataclass(frozen=True)
+class Readers:
+    """Which differentiated quantities whose rates flow read an unknown (of `n`)."""
+
+    found: Signature
+    n: int
+
+    @cached_property
+    def _of(self) -> tuple[Array, Array]:
+        """The quantities, one unknown behind the other, and where those of each begin."""
+        found, flows = self.found, np.zeros(self.found.size + 1, bool)
+        flows[found.variable[found.kept & (found.order == 1) & (found.equation < self.n)]] = True
+        reads = np.flatnonzero(found.kept & (found.equation >= self.n) & flows[found.equation])
+        reads = reads[np.argsort(found.variable[reads], kind="stable")]
+        return found.equation[reads], np.searchsorted(found.variable[reads], np.arange(found.size + 2))
+
+    @cached_property
+    def count(self) -> Array:
+        """How many unknowns each reads, derivatives apart."""
+        found = self.found
+        return np.bincount(found.equation[found.kept & (found.variable < self.n)], minlength=found.size + 1)
+
+    def of(self, variables: Array) -> Array:
+        """Those that read some of these."""
+        quantities, first = self._of
+        return np.unique(np.concatenate([quantities[first[v] : first[v + 1]] for v in variables]))
+
+
+def _differentiated_behind(readers: Readers, row: StartRow, system: System) -> list[int]:
     """Differentiated quantities of the row's own instance first (before others of it those whose definitions read the
     row's unknowns), then any whose definition reads them, those first that read little else: what flows into a
     capacitor that joins a node to the ground reaches no other node. Where there is none, they lie behind what elements
@@ -176,22 +205,14 @@ def _differentiated_behind(found: Signature, row: StartRow, system: System) -> l
         else []
     )
     reached = row.variables
-    others = _defined_by(found, reached, system.n)
+    others = readers.of(reached)
     while not own and not len(others):
-        further = _tied(found, reached, system)
+        further = _tied(readers.found, reached, system)
         if len(further) <= len(np.unique(reached)):
             break
-        reached, others = further, _defined_by(found, further, system.n)
-    read = np.bincount(found.equation[found.kept & (found.variable < system.n)], minlength=found.size + 1)
+        reached, others = further, readers.of(further)
     own.sort(key=lambda quantity: quantity not in others)
-    return [*own, *map(int, others[np.argsort(read[others], kind="stable")])]
-
-
-def _defined_by(found: Signature, variables: Array, n: int) -> Array:
-    """Differentiated quantities that read some of these unknowns, and whose rates flow."""
-    reads = found.kept & (found.equation >= n) & np.isin(found.variable, variables)
-    flows = found.variable[found.kept & (found.order == 1) & (found.equation >= 0) & (found.equation < n)]
-    return np.intersect1d(found.equation[reads], flows)
+    return [*own, *map(int, others[np.argsort(readers.count[others], kind="stable")])]
 
 
 def _tied(found: Signature, variables: Array, system: System) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.core.linear.columns import Columns, columns_of
 from netsim.equations.machine import Machine
-from netsim.equations.starts.rows import StartRow
+from netsim.equations.starts.rows import StartRow, linearised
 from netsim.initial.consistent.derivatives import derivative, partial_values
 from netsim.structure.orders import Offsets, Signature, signature
 
@@ -87,7 +87,7 @@ def stage_residuals(stages: Stages, g: Array, k: int, equations: Array, rows: Se
         own = derivative(stages.machine, g, int(order), stages.signature.size, highest)
         np.add.at(own, sums, own[parts])
         found[at] = own[equations[at]]
-    return np.concatenate([found, [row.linearise(stages.machine, g)[0] for row in rows]])
+    return np.concatenate([found, [miss for miss, _ in linearised(rows, stages.machine, g)]])
 
 
 def stage_jacobian(
@@ -107,11 +107,12 @@ def stage_jacobian(
     i, j, v = [at], [of], [values[triples]]
     column_of = np.full(stages.signature.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    for r, row in enumerate(rows):
-        coefficients = row.linearise(stages.machine, g)[1]
-        known = (column_of[row.variables] >= 0) & (row.orders == o.d[row.variables] + k)
-        i = [*i, np.full(known.sum(), len(equations) + r)]
-        j, v = [*j, column_of[row.variables[known]]], [*v, coefficients[known]]
+    if rows:
+        coefficients = np.concatenate([each for _, each in linearised(rows, stages.machine, g)])
+        spoken, orders = (np.concatenate(each) for each in zip(*((row.variables, row.orders) for row in rows)))
+        number = np.repeat(len(equations) + np.arange(len(rows)), [len(row.variables) for row in rows])
+        known = (column_of[spoken] >= 0) & (orders == o.d[spoken] + k)
+        i, j, v = [at, number[known]], [of, column_of[spoken[known]]], [v[0], coefficients[known]]
     shape = (len(equations) + len(rows), len(variables) + len(freed))
     return columns_of(np.concatenate(v), np.concatenate(i), np.concatenate(j), shape)
 
@@ -132,14 +133,14 @@ def stage_triples(
         & (row_of[s.equation] >= 0)
         & (column_of[s.variable] >= 0)
     )
-    found = [np.flatnonzero(top)]
-    columns = [column_of[s.variable[found[0]]]]
-    for f, quantity in enumerate(freed):
-        at = np.flatnonzero(s.kept & (s.variable == quantity) & (s.order == 1) & (row_of[s.equation] >= 0))
-        found.append(at)
-        columns.append(np.full(len(at), len(variables) + f))
-    triples = np.concatenate(found)
-    return row_of[s.equation[triples]], np.concatenate(columns), triples
+    found = np.flatnonzero(top)
+    freed_at = np.full(s.size + 1, -1)
+    freed_at[np.array(freed, np.int64)] = len(variables) + np.arange(len(freed))
+    rates = np.flatnonzero(s.kept & (freed_at[s.variable] >= 0) & (s.order == 1) & (row_of[s.equation] >= 0))
+    rates = rates[np.argsort(freed_at[s.variable[rates]], kind="stable")]
+    columns = np.concatenate([column_of[s.variable[found]], freed_at[s.variable[rates]]])
+    triples = np.concatenate([found, rates])
+    return row_of[s.equation[triples]], columns, triples
 
 
 def masses(stages: Stages, column_of: Array) -> Array:

@@ -36,7 +36,7 @@ class Values:
     notes: list[Problem] = field(default_factory=list)
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
-    of_batches: dict[tuple[int, int], tuple[object, object, np.ndarray]] = field(default_factory=dict)
+    made: dict[Hashable, tuple[object, ...]] = field(default_factory=dict)
     of_texts: dict[Hashable, dict[str, Typed]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     inputs: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ class Values:
         others, overrides = dict(self.of_instances), {**self.overrides, name: value}
         if others.pop(name.rpartition(".")[0], None) is None:
             return Values(self.network, overrides, inputs=self.inputs)
-        fresh = replace(self, overrides=overrides, of_instances=others, of_texts={}, of_batches={})
+        fresh = replace(self, overrides=overrides, of_instances=others, of_texts={}, made={})
         return replace(fresh, known=dict(self.known), used=set(self.used))
 
     def forget(self) -> None:
@@ -59,7 +59,7 @@ class Values:
         self.known.clear()
         self.used.clear()
         self.of_instances.clear()
-        self.of_batches.clear()
+        self.made.clear()
         self.of_texts.clear()
 
     def scope(self, frame: Frame) -> Scope:
@@ -337,7 +337,7 @@ def check_bounds(
     path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()
 ) -> None:
     """Raise where a value breaks its declared bounds or is no number, in any lane where it has several."""
-    scalars = [x for each in flatten(result.value) for x in (each.tolist() if isinstance(each, np.ndarray) else [each])]
+    scalars = [x for e in flatten(result.value) for x in (e.ravel().tolist() if isinstance(e, np.ndarray) else [e])]
     for scalar in scalars:
         if not math.isfinite(scalar):
             raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))

@@ -132,8 +132,7 @@ def trajectory_of(
         ends = np.concatenate([[max(first, time[0])], time[within], [min(last, time[-1])]])
         axis = refined(ends)
         return axis, WhenRead(values, lambda series: between(time, series, axis))
-    nodes = (trace.time[0] - trace.time[0, 0]) / (trace.time[0, -1] - trace.time[0, 0])
-    time, to_powers = np.ascontiguousarray(trace.time), _to_powers(tuple(nodes.tolist()))
+    time, powers = np.ascontiguousarray(trace.time), to_powers(trace.time)
     jumps, axis = np.zeros(len(time), np.int64), np.empty(2 * REFINED * len(time) + 1)
     for each in trace.values.values():
         mark_jumps(np.ascontiguousarray(each), jumps)
@@ -141,15 +140,21 @@ def trajectory_of(
 
     def refine(series: Array) -> Array:
         found = np.empty(len(axis))
-        refine_series(time, np.ascontiguousarray(series), jumps, first, last, to_powers, found)
+        refine_series(time, np.ascontiguousarray(series), jumps, first, last, powers, found)
         return found[:count]
 
     return axis[:count], WhenRead(trace.values, refine)
 
 
+def to_powers(time: Array) -> Array:
+    """The matrix from values at the nodes of a step to the coefficients of their polynomial over its share of the step,
+    highest power first; `time` (steps, nodes)."""
+    nodes = (time[0] - time[0, 0]) / (time[0, -1] - time[0, 0])
+    return _of_nodes(tuple(nodes.tolist()))
+
+
 @cache
-def _to_powers(nodes: tuple[float, ...]) -> Array:
-    """The matrix from values at nodes to the coefficients of their polynomial, highest power first."""
+def _of_nodes(nodes: tuple[float, ...]) -> Array:
     return np.linalg.inv(np.vander(nodes, len(nodes)))
 
 

@@ -138,3 +138,44 @@ def test_given_steps_are_those_of_single_runs(monkeypatch):
     for signal in ("M.x", "A.F"):
         size = np.abs(values(alone, signal)).max()
         np.testing.assert_allclose(values(wide, signal), values(alone, signal), atol=1e-9 * size)
+
+
+MEASURED = """use electrical
+param R = 1 kOhm
+src voltage (a, ground) v = 1 V*sin(6000 Hz*time)
+r1 resistor (a, b) R = R
+c1 capacitor (b, ground) C = 1 uF, start v = 0.3 V
+measure top = max(abs(b.v))
+measure lowest = min(b.v - a.v) + argmin(b.v)*1 V/s
+measure level = rms(b.v)*R/(1 kOhm)
+measure either = max(mean(b.v), final(b.v), 0.01 V)
+measure whole = integral(a.v*r1.i)*1000 + 2*pp(r1.i)*1 V.s
+measure early = when(b.v < 0.06 V)
+measure late = when(b.v > 0.25 V)
+assert b.v > -2 V*R/(2 kOhm)
+"""
+
+
+def test_lanes_are_measured_side_by_side_as_one_by_one(monkeypatch):
+    """Those that lack a figure or break an assertion are measured by themselves."""
+    apart = []
+    one_by_one = lanes_module._outcome
+    monkeypatch.setattr(lanes_module, "_outcome", lambda *given: apart.append(given[-1]) or one_by_one(*given))
+    model, over = netsim.load(MEASURED), {"R": ("0.1 kOhm", "2 kOhm")}
+    given = {"of": ["top", "lowest", "level", "either", "whole", "early", "late"], "points": 8, "stop": "3 ms", "rtol": 1e-5}
+    found = model.sweep(over, **given, lanes=8, workers=1)
+    wrong = np.isnan(values(found, "late")) | np.isnan(values(found, "early")) | ~values(found, "holds").astype(bool)
+    assert np.flatnonzero(wrong).tolist() == apart and 0 < len(apart) < 7
+    monkeypatch.setattr(lanes_module, "_measured", lambda _, __, ___, cases: [None] * len(cases))
+    single = model.sweep(over, **given, lanes=8, workers=1)
+    for name in given["of"]:
+        np.testing.assert_allclose(values(found, name), values(single, name), rtol=1e-12, err_msg=name)
+    assert values(found, "message").tolist() == values(single, "message").tolist()
+
+
+@pytest.mark.parametrize("measure", ["max(b.v, from = 1 ms)", "at(b.v, 2 ms)", "when(b.v < 0.1 V, n = 2)", "period(b.v)"])
+def test_measures_of_spans_and_instants_are_those_of_single_lanes(measure):
+    model, over = netsim.load(MEASURED + f"measure asked = {measure}\n"), {"R": ("0.1 kOhm", "2 kOhm")}
+    found, single = (model.sweep(over, of=["asked", "top"], points=4, stop="3 ms", rtol=1e-8, lanes=k, workers=1) for k in (4, 1))
+    assert np.isfinite(values(found, "asked")).any()
+    np.testing.assert_allclose(values(found, "asked"), values(single, "asked"), rtol=3e-6)

@@ -24,7 +24,9 @@ def served(program: Program, n: int) -> bool:
     moved = program.n_gather + program.n_parameters + program.n_outputs
     if n >= MANY and len(program.instructions) > LONG * moved:
         return True
-    return n >= LANES and len(program.instructions) > moved and any(step.op in FUNCTIONS for step in program.instructions)
+    return (
+        n >= LANES and len(program.instructions) > moved and any(step.op in FUNCTIONS for step in program.instructions)
+    )
 
 
 def module_text(program: Program) -> str:

@@ -1,5 +1,6 @@
 """Rows of the initial problem, value(z) - target = 0, and what gives them their value and derivatives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -74,12 +75,35 @@ class Computed:
         return value - target, derivatives[self.live]
 
 
+def linearised(rows: Sequence[StartRow], machine: Machine, g: Array) -> list[tuple[float, Array]]:
+    """(value - target, coefficients) of each row at what g holds; scalars of one kernel are computed together."""
+    alike: dict[tuple[int, int], list[tuple[int, Computed]]] = {}
+    found = [(0.0, np.zeros(0))] * len(rows)
+    for i, row in enumerate(rows):
+        if isinstance(row.source, Computed):
+            alike.setdefault((id(row.source.kernel), id(row.source.batch)), []).append((i, row.source))
+        else:
+            found[i] = row.linearise(machine, g)
+    for group in alike.values():
+        one, positions = group[0][1], [source.position for _, source in group]
+        values, derivatives = _scalars(machine, one.kernel, one.batch, positions, g)
+        for (i, source), value, column in zip(group, values.tolist(), derivatives.T):
+            found[i] = value - rows[i].target, column[source.live]
+    return found
+
+
 def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int, g: Array) -> tuple[float, Array]:
     """What a `linear_kernel` gives at what g holds: the scalar and its derivatives."""
-    gathered = g[machine.system.gather(batch, kernel)][:, [position]]
-    parameters = machine.parameters[id(batch)][:, [position]]
-    result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)[:, 0]
-    return float(result[0]), result[np.array([place[0] == "partial" for place in kernel.scatter])]
+    values, derivatives = _scalars(machine, kernel, batch, [position], g)
+    return float(values[0]), derivatives[:, 0]
+
+
+def _scalars(machine: Machine, kernel: Kernel, batch: Batch, positions: Sequence[int], g: Array) -> tuple[Array, Array]:
+    """Scalars of several instances, and their derivatives (derivatives, instances)."""
+    gathered = g[machine.system.gather(batch, kernel)[:, positions]]
+    parameters = machine.parameters[id(batch)][:, positions]
+    result = evaluate_program(kernel.program, gathered, g[machine.system.layout.uniforms], parameters)
+    return result[0], result[[place[0] == "partial" for place in kernel.scatter]]
 
 
 @dataclass(frozen=True, eq=False)

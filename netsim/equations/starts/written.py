@@ -29,6 +29,14 @@ Array = np.ndarray
 
 def start_rows(system: System, values: Values) -> list[StartRow]:
     """Every written start and guess; raises `InputError` for targets that do not exist or cannot be started."""
+    key = "starts", id(system)
+    if key not in values.made:
+        values.made[key] = system, *_start_rows(system, values)  # what has a number keeps it
+    rows: Any = values.made[key][1:]
+    return list(rows)
+
+
+def _start_rows(system: System, values: Values) -> list[StartRow]:
     network = system.network
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
     found: list[StartRow] = []

@@ -74,8 +74,12 @@ class Record:
             statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
             return plain.resolve(name) if statement is None else self.figure(statement)
 
+        return Scope(resolve, self.functions())
+
+    def functions(self) -> "Mapping[str, Callable[[Call, Scope], Typed]]":
+        """What expressions may call besides the functions of the language."""
         takes = WhenRead(TAKES, lambda take: partial(take, self))
-        return Scope(resolve, {**takes, **functions(self.time, self.looked)} if self.responses else takes)
+        return {**takes, **functions(self.time, self.looked)} if self.responses else takes
 
     def figure(self, statement: Measure) -> Typed:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
@@ -111,13 +115,13 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
 
 def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
     if name in ("max", "min") and len(call.arguments) > 1:
-        return _of_several(name, call, scope)
+        return of_several(name, call, scope)
     compute, rule = OVER[name]
     trajectory, dimension = _trajectory(call, record, scope, 1, ("from", "to"))
     return Typed(compute(trajectory), rule(dimension, record.axis))
 
 
-def _of_several(name: str, call: Call, scope: Scope) -> Typed:
+def of_several(name: str, call: Call, scope: Scope) -> Typed:
     """max(a, b) as everywhere in the language."""
     values = [evaluate(argument, scope) for argument in call.arguments]
     dimension: Dimension | None = None

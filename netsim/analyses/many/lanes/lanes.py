@@ -36,7 +36,9 @@ from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.results.claims import judged
-from netsim.results.samples import Samples, Trace
+from netsim.results.measuring.side_by_side import measured_side_by_side
+from netsim.results.samples import Figure, Samples, Trace
+from netsim.results.selection import dimensions_measured
 from netsim.simulate.events.iteration import has_events
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
@@ -160,7 +162,10 @@ def _side_by_side(lanes: Lanes, cases: Sequence[Case]) -> list[Outcome]:
     if not samples.finished or samples.broken:
         raise Apart
     own = lanes.own(begun.run.options.formula)
-    return [_outcome(lanes, own, samples, case, k) for k, case in enumerate(cases)]
+    return [
+        _outcome(lanes, own, samples, case, k) if figures is None else Outcome(figures)
+        for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, samples, cases)))
+    ]
 
 
 def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], None]]:
@@ -176,7 +181,7 @@ def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], Non
         parameters[id(both)] = in_lanes(_columns(one, values), lanes.count)
     for _, both in lanes.pairs:
         if isinstance(both, Batch):
-            known.of_batches[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
+            known.made[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
     system = replace(lanes.system, network=network) if network is not lanes.network else lanes.system
     if not np.array_equal(lanes.absent, absent_rates(system, known)):
         raise Apart
@@ -190,6 +195,22 @@ def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], Non
 
 def _columns(one: Batch | Prescribed, values: Values) -> list[list[Any]]:
     return columns_of(one, values) if isinstance(one, Batch) else [leaf_values(shape, values) for shape in one.shapes]
+
+
+def _measured(lanes: Lanes, own: Chosen, samples: Samples, cases: Sequence[Case]) -> list[tuple[Figure, ...] | None]:
+    """The figures of each lane, where nothing else is asked of it and nothing is wrong with it."""
+    task = lanes.task
+    if lanes.asked.shows or not samples.trace or not len(samples.trace.time) or not task.network.measures:
+        return [None] * len(cases)
+    network, changed = changed_network(task.network, {name: np.array([[c[name]] for c in cases]) for name in cases[0]})
+    parameters = Values(network, {**task.values.overrides, **changed}).scope(network.top)
+    dimensions = dimensions_measured(task.machine, task.network)
+    traces = {
+        name: np.stack([samples.trace.values[in_copy(k, name)] for k in range(len(cases))])
+        for name in own.followed.entries
+        if name in dimensions
+    }
+    return measured_side_by_side(network, dimensions, parameters, samples.trace.time, traces)
 
 
 def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) -> Outcome:
