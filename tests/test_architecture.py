@@ -70,7 +70,7 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
     "over_frequency.harmonics "
-    "selection over_frequency.figures measuring.record measures claims rates listing over_frequency.curves "
+    "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
