@@ -110,10 +110,12 @@ def report(
         run, whole = back(n, repeats)
         print(f"  {2 * n:10}{run:8.1f}{whole:18.1f}{whole / run:9.2f}")
     print("Cases one by one and side by side, ms of CPU by one worker")
-    print(f"  {'':28}{'lanes':>6}{'one by one':>12}{'side by side':>14}{'ratio':>7}")
-    model, wide, count = netsim.load(filter_text(10)), *lanes
-    alone, beside = side_by_side(model, {"R": ("0.5 kOhm", "2 kOhm")}, wide, count, of=["rise"], stop="10 ms")
-    print(f"  {'RC filter, 10 sections':28}{wide:6}{alone:12.2f}{beside:14.2f}{alone / beside:7.1f}")
+    print(f"  {'':28}{'lanes':>6}{'one by one':>12}{'side by side':>14}{'ratio':>7}{'1e5 cases':>12}")
+    for n, stop in zip(sections, ("2 ms", "10 ms")):
+        model, wide, count = netsim.load(filter_text(n)), *lanes
+        alone, beside = side_by_side(model, {"R": ("0.5 kOhm", "2 kOhm")}, wide, count, of=["rise"], stop=stop)
+        name = f"RC filter, {n} section{'s' * (n > 1)}"
+        print(f"  {name:28}{wide:6}{alone:12.2f}{beside:14.2f}{alone / beside:7.1f}{100 * beside:10.0f} s")
     model, wide, count = netsim.load(models_folder() / "tripod" / "stage1.net"), *steps[:2]
     paper = {"of": ["M.x"], "stop": f"{steps[2]} ms", "step": "1 ms", "method": "euler", "forces": "recovered"}
     alone, beside = side_by_side(model, {"m_platform": ("0.5 kg", "1 kg")}, wide, count, **paper)
