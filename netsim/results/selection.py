@@ -45,7 +45,7 @@ class Selection:
     """Saved scalars in order, and expressions computed from them afterwards."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
-    shown: list[str] = field(default_factory=list)
+    shown: dict[str, None] = field(default_factory=dict)
     expressions: dict[str, Expr] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
 
@@ -53,8 +53,8 @@ class Selection:
         name = entry.signal.name
         self.entries.setdefault(name, entry)
         self.dimensions[name] = dimension_
-        if show and name not in self.shown:
-            self.shown.append(name)
+        if show:
+            self.shown[name] = None
 
     def signals(
         self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None

@@ -49,6 +49,8 @@ PLAIN = [
     "x y (a) b = 1E-3 m^-1, c = 2 N.s/m2",
     "x y (a) b = 1eV",
     "source out (branch) var = 3",
+    "m1 mass (a) start x = 3 mm",
+    "m1 mass (a) start\tx=-3 mm, m = 2 kg ,guess  v = 1 m/s, start v= 2 # note",
 ]
 OTHER = [
     "end mass (a)",
@@ -76,7 +78,11 @@ OTHER = [
     "m1 mass (a) m = 1,",
     "m1 mass (a) m = 1,, c = 2",
     "m1 mass (a) m = 1 for k in 1..3",
-    "m1 mass (a) start x = 3 mm",
+    "m1 mass (a) start start = 3 mm",
+    "m1 mass (a) start x.y = 3 mm",
+    "m1 mass (a) nominal x = 3 mm",
+    "m1 mass (a) start guess x = 3 mm",
+    "m1 mass (a) startx x = 3 mm",
     "m1 mass (a.b) m = 1",
     "m1 mass (a) m = 2 + 3",
     "m1 mass (a) m = n",
@@ -130,7 +136,8 @@ GAPS = st.sampled_from(["", " ", "\t", "  "])
 def lines(draw):
     gap = lambda: draw(GAPS)  # noqa: E731
     nodes = f"{gap()},{gap()}".join(draw(st.lists(WORDS, max_size=3)))
-    pairs = [f"{draw(WORDS)}{gap()}={gap()}{draw(NUMBERS)}{draw(UNITS)}" for _ in range(draw(st.integers(0, 3)))]
+    begun = st.sampled_from(["", "", "start ", "guess  ", "nominal "])
+    pairs = [f"{draw(begun)}{draw(WORDS)}{gap()}={gap()}{draw(NUMBERS)}{draw(UNITS)}" for _ in range(draw(st.integers(0, 3)))]
     tail = draw(st.sampled_from(["", " # end (", "#x", "  ", ";", ",", " for k in 1..3"]))
     return f"{gap()}{draw(WORDS)} {gap()}{draw(WORDS)}{gap()}({gap()}{nodes}{gap()}){gap()}{f'{gap()},{gap()}'.join(pairs)}{tail}"
 

@@ -69,7 +69,8 @@ def recorder_of(
 
 def seen(selection: Selection, unseen: Sequence[str], sampled: Array) -> Mapping[str, Array]:
     """Signals that are sampled and not saved."""
-    return {name: sampled[:, list(selection.entries).index(name)] for name in unseen}
+    numbers = {name: j for j, name in enumerate(selection.entries)}
+    return {name: sampled[:, numbers[name]] for name in unseen}
 
 
 def on_disk(samples: Samples, run: Running, selection: Selection, unseen: Sequence[str], recorder: Recorder) -> Samples:

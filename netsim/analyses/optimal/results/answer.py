@@ -50,7 +50,7 @@ def sampled(
     if between:
         shares = np.append(np.arange(0.0, stop * (1 - 1e-9), between) / stop, 1.0)
     selection = select(machine, saves, plots)
-    selection.shown = [name for name in selection.shown if not name.startswith(WATCHED)]
+    selection.shown = {name: None for name in selection.shown if not name.startswith(WATCHED)}
     unseen = add_unseen(machine, selection, beside)
     reader = observing(machine, reader_of(machine, selection))
     count = len(selection.entries)
