@@ -150,8 +150,9 @@ measure lowest = min(b.v - a.v) + argmin(b.v)*1 V/s
 measure level = rms(b.v)*R/(1 kOhm)
 measure either = max(mean(b.v), final(b.v), 0.01 V)
 measure whole = integral(a.v*r1.i)*1000 + 2*pp(r1.i)*1 V.s
-measure early = when(b.v < 0.06 V)
+measure early = when(b.v < 0.01 V)
 measure late = when(b.v > 0.25 V)
+measure later = max(b.v*1 s/V + when(b.v < 0.06 V))
 assert b.v > -2 V*R/(2 kOhm)
 """
 
@@ -162,14 +163,14 @@ def test_lanes_are_measured_side_by_side_as_one_by_one(monkeypatch):
     one_by_one = lanes_module._outcome
     monkeypatch.setattr(lanes_module, "_outcome", lambda *given: apart.append(given[-1]) or one_by_one(*given))
     model, over = netsim.load(MEASURED), {"R": ("0.1 kOhm", "2 kOhm")}
-    given = {"of": ["top", "lowest", "level", "either", "whole", "early", "late"], "points": 8, "stop": "3 ms", "rtol": 1e-5}
+    given = {"of": ["top", "lowest", "level", "either", "whole", "early", "late", "later"], "points": 8, "stop": "3 ms", "rtol": 1e-5}
     found = model.sweep(over, **given, lanes=8, workers=1)
     wrong = np.isnan(values(found, "late")) | np.isnan(values(found, "early")) | ~values(found, "holds").astype(bool)
-    assert np.flatnonzero(wrong).tolist() == apart and 0 < len(apart) < 7
+    assert np.isnan(values(found, "early")).any() and np.flatnonzero(wrong).tolist() == apart and len(apart) < 7
     monkeypatch.setattr(lanes_module, "_measured", lambda _, __, ___, cases: [None] * len(cases))
     single = model.sweep(over, **given, lanes=8, workers=1)
     for name in given["of"]:
-        np.testing.assert_allclose(values(found, name), values(single, name), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(values(found, name), values(single, name), rtol=1e-11, err_msg=name)
     assert values(found, "message").tolist() == values(single, "message").tolist()
 
 

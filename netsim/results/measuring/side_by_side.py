@@ -6,15 +6,15 @@ jumps, runs are measured one by one, and so is a run that does not have a figure
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from netsim.core.loop.refined import refine_axis
-from netsim.network.network import Network
 from netsim.results.measuring.record import Record, of_several
 from netsim.results.over_frequency.figures import of_frequency
-from netsim.results.samples import Figure
+from netsim.results.samples import Figure, Trace
 from netsim.results.series import REFINED, WhenRead, to_powers, unit_of
 from netsim.results.trajectories import OVER, Trajectory, crossings
 from netsim.text.errors import NetsimError
@@ -29,13 +29,19 @@ class OneByOne(Exception):
     """The runs have to be measured one by one."""
 
 
+@dataclass(frozen=True, eq=False)
 class SideBySide(Record):
-    """The signals of several runs, refined, (runs, instants)."""
+    """The signals of several runs, (runs, instants), and a trace (runs, steps, nodes)."""
 
-    @cached_property
-    def apart(self) -> Array:
-        """Which of the runs have to be measured by themselves."""
-        return np.zeros(len(next(iter(self.values.values()))), bool)
+    lacking: set[int] = field(default_factory=set)
+    """Runs that have no such figure, or break an assertion."""
+
+    def within(self, first: float, last: float) -> "SideBySide":
+        """All of it, refined: there are no spans here."""
+        if self.trace is None:
+            return self
+        time, values = _refined(self.trace)
+        return replace(self, time=time, values=values, trace=None)
 
     def functions(self) -> Mapping[str, Callable[[Call, Scope], Typed]]:
         return {name: partial(_over, name, self) for name in OVER} | {"when": partial(_when, self)}
@@ -58,11 +64,11 @@ class SideBySide(Record):
         """The argument of a call in each run, and its dimension."""
         if len(call.arguments) != 1 or call.keywords:
             raise OneByOne
-        found = evaluate(call.arguments[0], self.scope())
+        time, found = self.fine.time, evaluate(call.arguments[0], self.fine.scope())
         if isinstance(found.value, tuple) or np.ndim(found.value) != 2:
             raise OneByOne
-        series = np.broadcast_to(np.asarray(found.value, float), (len(found.value), len(self.time)))
-        return [Trajectory(self.time, row) for row in series], found.dimension
+        series = np.broadcast_to(np.asarray(found.value, float), (len(found.value), len(time)))
+        return [Trajectory(time, row) for row in series], found.dimension
 
 
 def _over(name: str, record: SideBySide, call: Call, scope: Scope) -> Typed:
@@ -81,38 +87,33 @@ def _when(record: SideBySide, call: Call, scope: Scope) -> Typed:
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     rows = record.rows(Call("when", (difference,), call.keywords, span=call.span))[0]
     found = [next(iter(crossings(row, comparison.op)), np.nan) for row in rows]
-    record.apart[np.isnan(found)] = True
+    record.lacking.update(np.flatnonzero(np.isnan(found)).tolist())
     return Typed(np.array(found)[:, None], record.axis)
 
 
-def measured_side_by_side(
-    network: Network, dimensions: Mapping[str, Dimension], parameters: Scope, time: Array, traces: Mapping[str, Array]
-) -> list[tuple[Figure, ...] | None]:
-    """The figures of each run whose assertions hold; None for one that has to be measured by itself.
-
-    `time` (steps, nodes), `traces` (runs, steps, nodes) of each signal read, `parameters` numbers or columns of them.
-    """
-    count = len(next(iter(traces.values())))
+def measured_side_by_side(record: SideBySide) -> list[tuple[Figure, ...] | None]:
+    """The figures of each run whose assertions hold; None for one that has to be measured by itself."""
+    count = len(next(iter(record.values.values())))
     try:
-        return _figures(SideBySide(*_refined(time, traces), dimensions, parameters, network), count)
+        return _figures(record, count)
     except (OneByOne, NetsimError):
         return [None] * count
 
 
-def _refined(time: Array, traces: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
+def _refined(trace: Trace) -> tuple[Array, Mapping[str, Array]]:
     """Instants, and the polynomials of the steps of all runs there."""
-    if any(np.any(each[:, :-1, -1] != each[:, 1:, 0]) for each in traces.values()):
+    if any(np.any(each[:, :-1, -1] != each[:, 1:, 0]) for each in trace.values.values()):
         raise OneByOne
-    steps, nodes = time.shape
+    steps, nodes = trace.time.shape
     axis, places = np.empty(REFINED * steps + 1), np.linspace(0.0, 1.0, REFINED + 1)
-    refine_axis(np.ascontiguousarray(time), np.zeros(steps, np.int64), -np.inf, np.inf, axis)
-    values = to_powers(time).T @ np.vander(places, nodes).T
+    refine_axis(np.ascontiguousarray(trace.time), np.zeros(steps, np.int64), -np.inf, np.inf, axis)
+    values = to_powers(trace.time).T @ np.vander(places, nodes).T
 
-    def refined(trace: Array) -> Array:
-        pieces = trace @ values
-        return np.concatenate([pieces[:, :, :-1].reshape(len(trace), -1), pieces[:, -1, -1:]], axis=1)
+    def refined(each: Array) -> Array:
+        pieces = each @ values
+        return np.concatenate([pieces[:, :, :-1].reshape(len(each), -1), pieces[:, -1, -1:]], axis=1)
 
-    return axis, WhenRead(traces, refined)
+    return axis, WhenRead(trace.values, refined)
 
 
 def _figures(record: SideBySide, count: int) -> list[tuple[Figure, ...] | None]:
@@ -127,6 +128,6 @@ def _figures(record: SideBySide, count: int) -> list[tuple[Figure, ...] | None]:
         for claim in network.asserts:
             if not of_frequency(claim, network):
                 truth = np.atleast_2d(np.asarray(evaluate(claim.condition, record.scope()).value) != 0)
-                record.apart[~np.broadcast_to(truth.all(axis=1), count)] = True
+                record.lacking.update(np.flatnonzero(~np.broadcast_to(truth.all(axis=1), count)).tolist())
     whole = [tuple(figures) for figures in zip(*columns)] or [()] * count
-    return [None if apart else figures for apart, figures in zip(record.apart, whole)]
+    return [None if k in record.lacking else figures for k, figures in enumerate(whole)]

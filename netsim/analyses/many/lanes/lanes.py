@@ -36,7 +36,7 @@ from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.results.claims import judged
-from netsim.results.measuring.side_by_side import measured_side_by_side
+from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_side
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import dimensions_measured
 from netsim.simulate.events.iteration import has_events
@@ -205,12 +205,15 @@ def _measured(lanes: Lanes, own: Chosen, samples: Samples, cases: Sequence[Case]
     network, changed = changed_network(task.network, {name: np.array([[c[name]] for c in cases]) for name in cases[0]})
     parameters = Values(network, {**task.values.overrides, **changed}).scope(network.top)
     dimensions = dimensions_measured(task.machine, task.network)
-    traces = {
-        name: np.stack([samples.trace.values[in_copy(k, name)] for k in range(len(cases))])
-        for name in own.followed.entries
-        if name in dimensions
-    }
-    return measured_side_by_side(network, dimensions, parameters, samples.trace.time, traces)
+    names = [name for name in own.followed.entries if name in dimensions]
+
+    def rows(of: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: np.stack([of[in_copy(k, name)] for k in range(len(cases))]) for name in names}
+
+    trace = Trace(samples.trace.time, rows(samples.trace.values))
+    return measured_side_by_side(
+        SideBySide(samples.time, rows(samples.unseen), dimensions, parameters, network, trace=trace)
+    )
 
 
 def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) -> Outcome:
