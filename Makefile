@@ -7,6 +7,8 @@ BIN    := .venv/bin
 READY  := .venv/.installed
 TOOLS  := .venv/.tools
 CORE   := .venv/.core
+# imports write bytecode, also where the environment forbids it: what pip leaves uncompiled is compiled once only
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run core test lint coverage fuzz bench docs wheel clean
 
@@ -57,10 +59,11 @@ $(CORE): $(TOOLS) $(shell find netsim/core netsim/equations netsim/multibody net
 	$(BIN)/python hatch_build.py
 	touch $(CORE)
 
-# what a run needs: installed again whenever the dependencies change
+# what a run needs: installed again whenever the dependencies change; pip would compile every module of every
+# package to bytecode, of which a run imports a tenth
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[compile]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[compile]'
 	$(BIN)/python -m compileall -q netsim
 	touch $(READY)
 
