@@ -337,14 +337,14 @@ def check_bounds(
     path: str, result: Typed, statement: Param, scope: Scope, span: Span, also: tuple[tuple[Span, str], ...] = ()
 ) -> None:
     """Raise where a value breaks its declared bounds or is no number, in any lane where it has several."""
-    scalars = [x for e in flatten(result.value) for x in (e.ravel().tolist() if isinstance(e, np.ndarray) else [e])]
-    for scalar in scalars:
-        if not math.isfinite(scalar):
-            raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
+    scalars = flatten(result.value)
+    if not all(np.isfinite(x).all() if isinstance(x, np.ndarray) else math.isfinite(x) for x in scalars):
+        raise InputError(Problem("E234", f"'{path}' is not a finite number", span, also=also))
     for bound in statement.bounds:
         limit = number_of(bound.value, scope, result.dimension or dimension(None))
-        if not all(apply(bound.op, scalar, limit) for scalar in scalars):
+        met = (apply(bound.op, x, limit) for x in scalars)
+        if not all(x.all() if isinstance(x, np.ndarray) else x for x in met):
             unit = format_dimension(result.dimension or dimension(None))
             shown = f"{bound.op} {limit:g} {'' if unit == '1' else unit}".rstrip()
-            got = ", ".join(f"{s:g}" for s in scalars)
+            got = ", ".join(f"{x:g}" for s in scalars for x in np.ravel(s))
             raise InputError(Problem("E234", f"'{path}' is {got}, but must be {shown}", span, also=also))

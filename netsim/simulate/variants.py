@@ -134,8 +134,9 @@ def begin_anew(variant: Variant, values: Values, parameters: Mapping[int, Array]
         array[...] = machine.parameters[key][:, positions]
     for call in variant.settled:
         _settle(call)
-    for number, goal, position in variant.start.goals:
-        goal[position] = goals[number]
+    wanted = np.array(goals, float)
+    for goal, positions, rows in variant.start.goals:
+        goal[positions] = wanted[rows]
     run.machine = replace(machine, values=values)
     vars(run.machine)["struct"] = machine.struct
     if all(np.array_equal(now, text) for now, text in variant.inputs):

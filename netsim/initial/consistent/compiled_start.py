@@ -6,7 +6,7 @@ stage begins, that of the static solution at what the machine holds and those of
 that what a variant finds depends on the netlist and on the variant's values alone.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,12 +35,12 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class CompiledStart:
     """A start as arrays: what compiled code reads, how many stages are static, where targets of written starts stand
-    (row, array, position), what may start far from its operating point and beyond which size; columns of parameters
-    that were copied (array, batch, position), calls, and what else must live as long."""
+    (array, positions, rows), what may start far from its operating point and beyond which size; columns of parameters
+    that were copied (array, batch, positions), calls, and what else must live as long."""
 
     start: Struct
     resting: int
-    goals: list[tuple[int, Array, int]]
+    goals: list[tuple[Array, Array, Array]]
     far: Array
     far_from: Array
     lent: list[tuple[Array, int, Array]]
@@ -50,12 +50,16 @@ class CompiledStart:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Calls of written starts that elements compute, one after the other, and where each writes what it computes."""
+    """Calls of written starts that elements compute, columns of parameters copied for them, and where the value of each
+    row stands among what they write, and its derivatives by its variables."""
 
-    calls: list[Call] = field(default_factory=list)
-    lent: list[tuple[Array, int, Array]] = field(default_factory=list)
-    at: dict[int, Array] = field(default_factory=dict)
-    size: list[int] = field(default_factory=lambda: [0])
+    calls: list[Call]
+    lent: list[tuple[Array, int, Array]]
+    at: dict[int, tuple[int, Array]]
+
+    def of(self, row: StartRow) -> tuple[int, Array]:
+        """-1 for a place in g, whose derivative is 1."""
+        return self.at.get(id(row), (-1, np.full(1, -1)))
 
 
 def compiled_start(machine: Machine, structure: Structure, at_rest: bool, known: Array) -> CompiledStart | None:
@@ -109,18 +113,20 @@ def _laid_out(
     machine: Machine, wanted: list[StageUnknowns], resting: int, rows: list[StartRow], factors: list[Factor], far: Array
 ) -> CompiledStart:
     system, layout = machine.system, machine.system.layout
-    computed, alive, goals = _Rows(), list[list[Call]](), list[tuple[int, Array, int]]()
+    computed, alive, goals = _computed(machine, wanted), list[list[Call]](), list[tuple[Array, Array, Array]]()
     used = np.zeros(sum(b.kernels.partials.program.n_outputs * b.n for b in system.batches), bool)
     parts: list[StartStage] = []
     numbers = {id(row): number for number, row in enumerate(rows)}
     for stage, factor in zip(wanted, factors):
         part = _stage(stage, factor, computed, alive)
-        goals += [(numbers[id(row)], part.goal, i) for i, row in enumerate(stage.rows) if id(row) in numbers]
+        goal_of = np.array([numbers.get(id(row), -1) for row in stage.rows], np.int64)
+        goals.append((part.goal, np.flatnonzero(goal_of >= 0), goal_of[goal_of >= 0]))
         used[part.pick] = used[part.term] = True
         parts.append(part)
     every = np.arange(system.n, system.n + layout.nq)
     definitions = equations_of(machine, every, 0)
     alive += [definitions, computed.calls]
+    written = sum(len(call.scatter) for call in computed.calls)
     n = max((len(part.places) for part in parts if len(part.places) <= DENSE), default=0)
     partials = partials_table(machine, used, alive)
     structs = [struct_of(part) for part in parts]
@@ -128,7 +134,7 @@ def _laid_out(
     start = struct_of(
         Start(
             np.array([each.address for each in structs], np.int64), code, partials, np.zeros(len(used)),
-            np.zeros(system.out_size), call_table(computed.calls, layout.uniforms), np.zeros(computed.size[0]),
+            np.zeros(system.out_size), call_table(computed.calls, layout.uniforms), np.zeros(written),
             call_table(definitions, layout.uniforms), layout.differentiated(np.arange(layout.nq), 0).astype(np.int64),
             layout.equation(every).astype(np.int64), np.zeros((n, n)), np.zeros((n, 1)),
         )
@@ -152,14 +158,13 @@ def _stage(stage: StageUnknowns, factor: Factor, computed: _Rows, alive: list[li
         known = np.flatnonzero((column_of[row.variables] >= 0) & (row.orders == o.d[row.variables] + k))
         at.append(np.full(len(known), count + r))
         of.append(column_of[row.variables[known]])
-        reads.append(_written_at(stages.machine, row, computed)[1][known])
+        reads.append(computed.of(row)[1][known])
     codes = np.concatenate(of) * max(m, 1) + np.concatenate(at)
     unique, position = np.unique(codes, return_inverse=True)
     tables = residual_tables(stages, k, stage.equations, alive) if count else []
     calls = [np.zeros((0, ROW_LENGTH), np.int64), *(table for table, _, _ in tables)]
     first_row = np.cumsum([0, *(len(rows) for _, rows, _ in tables)])
     term, place, of_equation = _terms(stage)
-    ends = [_written_at(stages.machine, row, computed) for row in stage.rows]
     slots_ = [row.source.slot if isinstance(row.source, Slot) else -1 for row in stage.rows]
     linear = k < 0 and not np.any(o.c + k == 0) and not stage.rows
     whole = np.int64
@@ -167,7 +172,7 @@ def _stage(stage: StageUnknowns, factor: Factor, computed: _Rows, alive: list[li
         np.array([linear], whole), np.concatenate(calls), np.cumsum([0, *map(len, calls[1:])]), first_row,
         np.concatenate([np.zeros(0, whole), *(rows for _, rows, _ in tables)]).astype(whole),
         np.concatenate([np.zeros(0, whole), *(places for _, _, places in tables)]).astype(whole),
-        np.array(slots_, whole), np.array([end[0] for end in ends], whole),
+        np.array(slots_, whole), np.array([computed.of(row)[0] for row in stage.rows], whole),
         np.array([row.target for row in stage.rows], float), stage.places.astype(whole), stage.size,
         np.searchsorted(unique, np.arange(n + 1) * max(m, 1)).astype(whole), (unique % max(m, 1)).astype(whole),
         position[: len(triples)], s.raw(triples).astype(whole), position[len(triples) :],
@@ -192,20 +197,22 @@ def _terms(stage: StageUnknowns) -> tuple[Array, Array, Array]:
     return s.raw(triples).astype(np.int64), places, row_of[s.equation[triples]]
 
 
-def _written_at(machine: Machine, row: StartRow, computed: _Rows) -> tuple[int, Array]:
-    """Where the value of a row stands among what elements compute for rows, and its derivatives by its variables; -1
-    for a place in g, whose derivative is 1."""
-    source = row.source
-    if not isinstance(source, Computed):
-        return -1, np.full(1, -1)
-    if id(row) not in computed.at:
-        batch, count = source.batch, len(source.kernel.scatter)
-        at = computed.size[0] + np.arange(count)
-        parameters = np.ascontiguousarray(machine.parameters[id(batch)][:, [source.position]])
-        gather = np.ascontiguousarray(machine.system.gather(batch, source.kernel)[:, [source.position]].ravel())
-        computed.calls.append(Call(source.kernel.program, 1, gather, parameters, at.astype(np.int32)))
-        computed.lent.append((parameters, id(batch), np.array([source.position])))
-        computed.at[id(row)], computed.size[0] = at, computed.size[0] + count
-    at = computed.at[id(row)]
-    partial = np.flatnonzero([place[0] == "partial" for place in source.kernel.scatter])
-    return int(at[0]), at[partial][source.live]
+def _computed(machine: Machine, stages: list[StageUnknowns]) -> _Rows:
+    """A call for all rows of one kernel."""
+    alike: dict[tuple[int, int], dict[int, Computed]] = {}
+    for row in (row for stage in stages for row in stage.rows):
+        if isinstance(row.source, Computed):
+            alike.setdefault((id(row.source.kernel), id(row.source.batch)), {})[id(row)] = row.source
+    found, size = _Rows([], [], {}), 0
+    for group in alike.values():
+        one, positions = next(iter(group.values())), np.array([each.position for each in group.values()])
+        at = size + np.arange(len(one.kernel.scatter) * len(group)).reshape(-1, len(group))
+        parameters = np.ascontiguousarray(machine.parameters[id(one.batch)][:, positions])
+        gather = np.ascontiguousarray(machine.system.gather(one.batch, one.kernel)[:, positions].ravel())
+        found.calls.append(Call(one.kernel.program, len(group), gather, parameters, at.ravel().astype(np.int32)))
+        found.lent.append((parameters, id(one.batch), positions))
+        partial = np.array([place[0] == "partial" for place in one.kernel.scatter])
+        for (row_id, source), value, derivatives in zip(group.items(), at[0].tolist(), at[partial].T):
+            found.at[row_id] = value, derivatives[source.live]
+        size += at.size
+    return found
