@@ -186,9 +186,9 @@ def test_cases_are_begun_in_the_arrays_of_one_run(lag, monkeypatch):
 def test_what_keeps_measures_alone_fills_no_samples(lag, monkeypatch):
     """The figures have the bits of single runs at their own samples; a case has two samples, one at each end."""
     rows = list[int]()
-    seen = lambda machine, samples, whole: rows.append(len(samples.time)) or judged(machine, samples, whole)  # noqa: E731
-    judged = one_case.judged
-    monkeypatch.setattr(one_case, "judged", seen)
+    seen = lambda machine, samples, asked: rows.append(len(samples.time)) or kept(machine, samples, asked)  # noqa: E731
+    kept = one_case.kept
+    monkeypatch.setattr(one_case, "kept", seen)
     found = lag.sweep({"r1.R": [500.0, 800.0, 1500.0]}, of=["rise"], stop="6 ms", workers=1)
     assert set(rows) == {2}
     for r in (500.0, 800.0, 1500.0):
@@ -278,3 +278,23 @@ def test_pictures(over, options, kinds, tmp_path):
     with pytest.raises(InputError, match="the sweep has no 'rice'"):
         model.plot("rice", result=found)
     assert model.plot("rise", result=found).figure.axes[0] is not None
+
+
+RECTIFIER = """use electrical
+param U = 1 V
+src voltage (a, ground) v = U*sin(314 Hz*time)
+d1 diode (a, b) limit = 1 A
+r1 resistor (b, ground) R = 1 Ohm
+measure top = max(r1.i)
+"""
+
+
+@pytest.mark.parametrize("given", [{}, {"lanes": 3}, {"of": ["top", "b.v"]}], ids=["single", "lanes", "signals"])
+def test_what_components_assert_is_told_of_each_case(given):
+    """A diode beyond its limit: the case has its figures, and says what they are worth."""
+    found = netsim.load(RECTIFIER).sweep({"U": [1.0, 3.0, 1.2, 9.0]}, stop="10 ms", workers=1, **({"of": ["top"]} | given))
+    beyond = found["top"].to_numpy() > 1.0
+    assert beyond.tolist() == [False, True, False, True]
+    assert [text.startswith("diode 'd1' at t = 0.00") for text in found["message"].to_numpy()] == beyond.tolist()
+    assert found["holds"].to_numpy().all() and not found["failed"].to_numpy().any()
+    assert "what a component asserts does not hold in 2 cases; the first: diode 'd1' at t = 0.00" in found.attrs["notes"]

@@ -70,7 +70,11 @@ def swept(
         figures = (Figure("yield", float(holds.mean()), "", "share of cases whose assertions hold"), *figures)
     ran = failed & (messages != NOT_RUN)
     corners = attributes["method"] == "corners"
-    notes = _failures(ran, messages) + (_worst(ends, cases, {s.name: s.unit for s in shown}) if corners else [])
+    notes = (
+        _failures(ran, messages)
+        + _asserted(holds, messages)
+        + (_worst(ends, cases, {s.name: s.unit for s in shown}) if corners else [])
+    )
     about = {**attributes, "cases": len(cases), "failures": int(ran.sum()), "notes": "; ".join(notes)}
     table = Table(dims[0], coordinates[dims[0]].values, columns, {}, coordinates=coordinates)
     return Samples(
@@ -142,6 +146,13 @@ def _failures(failed: Array, messages: Array) -> list[str]:
     told, counts = np.unique(messages[failed].astype(str), return_counts=True)
     most = sorted(zip(counts.tolist(), told.tolist()), reverse=True)[:3]
     return [f"{counted(count, 'case')} failed: {text.replace(';', ',')}" for count, text in most]
+
+
+def _asserted(holds: Array, messages: Array) -> list[str]:
+    """In how many cases a component is where its equations do not hold, and the first of them."""
+    told = messages[holds & (messages != "")]
+    first = (str(text).replace(";", ",") for text in told[:1])
+    return [f"what a component asserts does not hold in {counted(len(told), 'case')}; the first: {x}" for x in first]
 
 
 def _worst(columns: Mapping[str, Array], cases: Cases, units: Mapping[str, str]) -> list[str]:

@@ -15,12 +15,13 @@ from netsim.analyses.sensitivity.moved import changed_network, moved
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
 from netsim.equations.batches import Batch
+from netsim.equations.machine import Machine
 from netsim.equations.parameters import parameters_of
 from netsim.equations.prescribed import Prescribed, prescribed_parameters
 from netsim.network.given import written_starts
 from netsim.network.values import Values
-from netsim.results.claims import judged
-from netsim.results.measures import BROKEN
+from netsim.results.claims import broken_claims
+from netsim.results.measures import BROKEN, measured
 from netsim.results.measuring.record import MISSING
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions
@@ -44,8 +45,8 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a case gave: measures, signals at the instants (instants, signals); whether all assertions hold; why it
-    failed or which assertion does not hold, '' where all is well."""
+    """What a case gave: measures, signals at the instants (instants, signals); whether all assertions of the netlist
+    hold; why it failed, which assertion does not hold, or what components assert and does not, '' where all is well."""
 
     figures: tuple[Figure, ...] = ()
     signals: tuple[Signal, ...] = ()
@@ -122,42 +123,41 @@ def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template
     return None
 
 
-def _samples(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Samples:
-    """The run of a case, with its measures."""
+def _found(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Outcome:
+    """The run of a case, judged."""
     found = _begun(shared, values) if shared else None
     if not shared or not found:
         other = moved(task, values)
-        return judged(other.machine, carried_out(TRANSIENT, other, asked.options), True)
+        return kept(other.machine, carried_out(TRANSIENT, other, asked.options), asked)
     begun, template = found
     samples = finished(begun, None, None, (0.0, 0.0)) if asked.shows else measured_alone(begun)
-    samples = judged(begun.run.machine, samples, True)
+    outcome = kept(begun.run.machine, samples, asked)
     task.variants.given_back(shared.wanted, template)
-    return samples
+    return outcome
 
 
 @OVERFLOWS
 def outcome(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Outcome:
     """The case with these values of parameters and starts (SI). What goes wrong is told in the outcome."""
     try:
-        samples = _samples(task, asked, shared, values)
+        return _found(task, asked, shared, values)
     except NetsimError as error:
         return Outcome(failed=True, holds=False, message=_told(error))
+
+
+def kept(machine: Machine, samples: Samples, asked: Asked) -> Outcome:
+    """Figures and sampled signals; a broken assertion is no failure, an account of energy that does not close is."""
     if not samples.finished:
         return Outcome(failed=True, holds=False, message=samples.message)
-    return kept(samples, asked)
-
-
-def kept(samples: Samples, asked: Asked) -> Outcome:
-    """Figures and sampled signals; a broken assertion is no failure, an account of energy that does not close is."""
-    broken = samples.broken
+    figures, missing = measured(machine, samples) if len(samples.time) > 1 else ((), ())
+    broken = (*samples.broken, *missing)
     wrong = [problem for problem in broken if problem.code not in (BROKEN, MISSING)]
-    message = (wrong or broken)[0].message if broken else ""
+    message = (wrong or broken)[0].message if broken else "; ".join(broken_claims(machine, samples))
     series = None
     if asked.shows:
-        kept = requested(samples.time, asked.instants[1:])
-        series = samples.values[kept]
+        series = samples.values[requested(samples.time, asked.instants[1:])]
     signals = samples.signals if asked.shows else ()
-    return Outcome(samples.figures, signals, series, bool(wrong), not broken, message)
+    return Outcome((*figures, *samples.figures), signals, series, bool(wrong), not broken, message)
 
 
 def _told(error: NetsimError) -> str:

@@ -35,7 +35,7 @@ from netsim.network.bindings import leaf_values
 from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
-from netsim.results.claims import judged
+from netsim.results.claims import broken_claims
 from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_side
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import dimensions_measured
@@ -164,7 +164,7 @@ def _side_by_side(lanes: Lanes, cases: Sequence[Case]) -> list[Outcome]:
     own = lanes.own(begun.run.options.formula)
     return [
         _outcome(lanes, own, samples, case, k) if figures is None else Outcome(figures)
-        for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, samples, cases)))
+        for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, begun.run.machine, samples, cases)))
     ]
 
 
@@ -197,10 +197,13 @@ def _columns(one: Batch | Prescribed, values: Values) -> list[list[Any]]:
     return columns_of(one, values) if isinstance(one, Batch) else [leaf_values(shape, values) for shape in one.shapes]
 
 
-def _measured(lanes: Lanes, own: Chosen, samples: Samples, cases: Sequence[Case]) -> list[tuple[Figure, ...] | None]:
+def _measured(
+    lanes: Lanes, own: Chosen, machine: Machine, samples: Samples, cases: Sequence[Case]
+) -> list[tuple[Figure, ...] | None]:
     """The figures of each lane, where nothing else is asked of it and nothing is wrong with it."""
-    task = lanes.task
-    if lanes.asked.shows or not samples.trace or not len(samples.trace.time) or not task.network.measures:
+    task, trace = lanes.task, samples.trace
+    apart = lanes.asked.shows or not task.network.measures or bool(broken_claims(machine, samples))
+    if apart or trace is None or not len(trace.time):
         return [None] * len(cases)
     network, changed = changed_network(task.network, {name: np.array([[c[name]] for c in cases]) for name in cases[0]})
     parameters = Values(network, {**task.values.overrides, **changed}).scope(network.top)
@@ -210,9 +213,9 @@ def _measured(lanes: Lanes, own: Chosen, samples: Samples, cases: Sequence[Case]
     def rows(of: Mapping[str, Array]) -> dict[str, Array]:
         return {name: np.stack([of[in_copy(k, name)] for k in range(len(cases))]) for name in names}
 
-    trace = Trace(samples.trace.time, rows(samples.trace.values))
+    both = Trace(trace.time, rows(trace.values))
     return measured_side_by_side(
-        SideBySide(samples.time, rows(samples.unseen), dimensions, parameters, network, trace=trace)
+        SideBySide(samples.time, rows(samples.unseen), dimensions, parameters, network, trace=both)
     )
 
 
@@ -231,4 +234,4 @@ def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) ->
     if lanes.asked.shows:
         shown, series = own.selection.table(machine, columns, samples.time, trace)
     found = replace(samples, signals=shown, values=series, unseen=columns, trace=trace)
-    return kept(judged(machine, found, True), lanes.asked)
+    return kept(machine, found, lanes.asked)
