@@ -297,4 +297,4 @@ def test_what_components_assert_is_told_of_each_case(given):
     assert beyond.tolist() == [False, True, False, True]
     assert [text.startswith("diode 'd1' at t = 0.00") for text in found["message"].to_numpy()] == beyond.tolist()
     assert found["holds"].to_numpy().all() and not found["failed"].to_numpy().any()
-    assert "what a component asserts does not hold in 2 cases; the first: diode 'd1' at t = 0.00" in found.attrs["notes"]
+    assert "what a component asserts does not hold in 2 cases, first: diode 'd1' at t = 0.00" in found.attrs["notes"]

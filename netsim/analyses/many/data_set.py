@@ -152,7 +152,7 @@ def _asserted(holds: Array, messages: Array) -> list[str]:
     """In how many cases a component is where its equations do not hold, and the first of them."""
     told = messages[holds & (messages != "")]
     first = (str(text).replace(";", ",") for text in told[:1])
-    return [f"what a component asserts does not hold in {counted(len(told), 'case')}; the first: {x}" for x in first]
+    return [f"what a component asserts does not hold in {counted(len(told), 'case')}, first: {x}" for x in first]
 
 
 def _worst(columns: Mapping[str, Array], cases: Cases, units: Mapping[str, str]) -> list[str]:
