@@ -202,11 +202,16 @@ def series_scope(
             return evaluate(derived, scope)
         return Typed(time, SECOND) if plain_name(name) == "time" else parameters.resolve(name)
 
+    @cache
+    def between_samples() -> tuple[Array, Scope]:
+        fine, trajectories = trajectory_of(time, values, trace)
+        return fine, series_scope(dimensions, trajectories, fine, parameters, top)
+
     def running(call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or call.keywords:
             raise InputError(Problem("E207", "integral() takes one argument", call.span))
-        fine, trajectories = trajectory_of(time, values, trace)  # the kinks of abs() and max() fall where they belong
-        operand = evaluate(call.arguments[0], series_scope(dimensions, trajectories, fine, parameters, top))
+        fine, inside_steps = between_samples()  # the kinks of abs() and max() fall where they belong
+        operand = evaluate(call.arguments[0], inside_steps)
         dimension_ = None if operand.dimension is None else operand.dimension * SECOND
         series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
         if len(time) < 2:

@@ -50,6 +50,11 @@ class Program:
     instructions: tuple[Instruction, ...]
     outputs: tuple[int, ...]
 
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        """What its instructions do."""
+        return frozenset(step.op for step in self.instructions)
+
     @property
     def n_outputs(self) -> int:
         return len(self.outputs)

@@ -24,16 +24,14 @@ def served(program: Program, n: int) -> bool:
     moved = program.n_gather + program.n_parameters + program.n_outputs
     if n >= MANY and len(program.instructions) > LONG * moved:
         return True
-    return (
-        n >= LANES and len(program.instructions) > moved and any(step.op in FUNCTIONS for step in program.instructions)
-    )
+    return n >= LANES and len(program.instructions) > moved and not program.operations.isdisjoint(FUNCTIONS)
 
 
 def module_text(program: Program) -> str:
     """The program's LLVM IR."""
     outputs = [(m, value) for m, value in enumerate(program.outputs) if _name(program, value) != splat(0.0)]
     wanted = {i for step in program.instructions for i in step.operands} | set(program.outputs)
-    lines = list(_declarations({step.op for step in program.instructions}))
+    lines = list(_declarations(program.operations))
     lines += [f"define void @{native.symbol(program, KIND)}({native._SIGNATURE}) nounwind {{", "entry:"]
     lines += [f"%room = alloca [{max(len(outputs), 1)} x {NUMBERS}], align 32", f"%last = sub nsw i64 %n, {LANES}"]
     for i in range(program.first_uniform, program.first_parameter):
@@ -75,7 +73,7 @@ def _name(program: Program, i: int) -> str:
     return splat(program.constants[position]) if 0 <= position < len(program.constants) else f"%v{i}"
 
 
-def _declarations(used: set[str]) -> list[str]:
+def _declarations(used: frozenset[str]) -> list[str]:
     """The functions that operations call: of vectors, or of one number each."""
     vector = {native._INTRINSICS[op] for op in used if op in native._INTRINSICS}
     own = [name for name in vector_functions.FUNCTIONS if name in used]
