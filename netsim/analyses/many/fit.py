@@ -29,7 +29,7 @@ from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.results.files import read, writable, written
 from netsim.results.samples import Figure, Samples, Signal
-from netsim.simulate.options import TransientOptions, check_options, unknown_options
+from netsim.simulate.options import TransientOptions, check_options
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, SimulationError, Span
 from netsim.text.expressions.show import show_expression
@@ -88,7 +88,7 @@ class Experiment:
 def check(options: Mapping[str, Any], line: Line) -> FitOptions:
     """The options of a run line or call; raises `InputError` with all that is wrong."""
     spans = line.spans
-    wrong = list(unknown_options("fit", KINDS, options, spans))
+    wrong = list[Problem]()
     for name in ("to", "signals", "parameters"):
         if name not in options:
             wrong.append(Problem("E422", f"fit() needs '{name}'", spans.get(""), hint=EXAMPLE))
