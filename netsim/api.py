@@ -269,6 +269,7 @@ class Model(Studies):
 
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result so far."""
         line = self._transient_line(options)
+        check_measures(self.machine, self.network)
         samples = self._alone(line, save, progress, options, signals_judged(self.network))
         return shown(self._judged(samples))
 

@@ -280,6 +280,15 @@ def test_pictures(over, options, kinds, tmp_path):
     assert model.plot("rise", result=found).figure.axes[0] is not None
 
 
+def test_a_measure_that_means_nothing_is_told_before_any_case_runs(lag, monkeypatch):
+    model = netsim.load(LAG + "measure wrong = max(nothing.v)\n")
+    monkeypatch.setattr(one_case, "kept", lambda *given: pytest.fail("a case ran"))
+    for asks in (lambda: model.sweep({"r1.R": ["1 kOhm", "2 kOhm"]}, stop="1 ms", workers=1), lambda: model.transient(stop="1 ms")):
+        with pytest.raises(InputError) as refused:
+            asks()
+        assert [(problem.code, problem.span.column) for problem in refused.value.problems] == [("E206", 21)]
+
+
 RECTIFIER = """use electrical
 param U = 1 V
 src voltage (a, ground) v = U*sin(314 Hz*time)

@@ -26,6 +26,7 @@ from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import Elsewhere, cpu_seconds, outcomes
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import claims, signals_judged
+from netsim.results.measures import check_measures
 from netsim.results.samples import Samples
 from netsim.results.selection import select, signals_measured
 from netsim.simulate.options import TransientOptions, check_options
@@ -115,6 +116,7 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     shows = bool(saves) or not measures
     run = options.run
     select(task.machine, saves, ())
+    check_measures(task.machine, task.network)  # before all cases have run
     if shows:
         run = replace(run, sample=run.sample or run.stop / INSTANTS, every=1)
     else:
