@@ -125,7 +125,8 @@ def _node_signal(name: Name, used: int, node: int, network: Network) -> NodeSign
             if used < len(name.parts)
             else f"'{shown}' is a node: say which of its quantities"
         )
-        raise InputError(Problem("E206", wrong, name.span, hint=f"a {domain.name} node has {', '.join(known)}"))
+        hint = f"a node of domain '{domain.name}' has {', '.join(known)}"
+        raise InputError(Problem("E206", wrong, name.span, hint=hint))
     role, position = known[name.parts[used].text]
     quantity = getattr(domain, role)[position]
     sizes = sizes_of(quantity.size, {})
