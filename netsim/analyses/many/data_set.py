@@ -151,8 +151,10 @@ def _failures(failed: Array, messages: Array) -> list[str]:
 def _asserted(holds: Array, messages: Array) -> list[str]:
     """In how many cases a component is where its equations do not hold, and the first of them."""
     told = messages[holds & (messages != "")]
-    first = (str(text).replace(";", ",") for text in told[:1])
-    return [f"what a component asserts does not hold in {counted(len(told), 'case')}, first: {x}" for x in first]
+    if not len(told):
+        return []
+    first = str(told[0]).replace(";", ",")
+    return [f"what a component asserts does not hold in {counted(len(told), 'case')}, first: {first}"]
 
 
 def _worst(columns: Mapping[str, Array], cases: Cases, units: Mapping[str, str]) -> list[str]:

@@ -116,7 +116,6 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
     shows = bool(saves) or not measures
     run = options.run
     select(task.machine, saves, ())
-    check_measures(task.machine, task.network)  # before all cases have run
     if shows:
         run = replace(run, sample=run.sample or run.stop / INSTANTS, every=1)
     else:
@@ -180,6 +179,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     """All cases, a row each, with their data set; raises `SimulationError` where none of them finishes."""
     began, cpu = clock.perf_counter(), cpu_seconds()
     cases = options.cases
+    check_measures(task.machine, task.network)  # before all cases have run
     plain, asked, kept = asked_of(task, options)
     journal = _journal(task, options, asked, kept)
     found = dict(journal.former) if journal else {}

@@ -1,6 +1,6 @@
 """Rows of the initial problem, value(z) - target = 0, and what gives them their value and derivatives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -77,19 +77,22 @@ class Computed:
 
 def linearised(rows: Sequence[StartRow], machine: Machine, g: Array) -> list[tuple[float, Array]]:
     """(value - target, coefficients) of each row at what g holds; scalars of one kernel are computed together."""
-    alike: dict[tuple[int, int], list[tuple[int, Computed]]] = {}
-    found = [(0.0, np.zeros(0))] * len(rows)
-    for i, row in enumerate(rows):
-        if isinstance(row.source, Computed):
-            alike.setdefault((id(row.source.kernel), id(row.source.batch)), []).append((i, row.source))
-        else:
-            found[i] = row.linearise(machine, g)
-    for group in alike.values():
+    found = {id(row): row.linearise(machine, g) for row in rows if not isinstance(row.source, Computed)}
+    for group in by_kernel(rows):
         one, positions = group[0][1], [source.position for _, source in group]
         values, derivatives = _scalars(machine, one.kernel, one.batch, positions, g)
-        for (i, source), value, column in zip(group, values.tolist(), derivatives.T):
-            found[i] = value - rows[i].target, column[source.live]
-    return found
+        for (row, source), value, column in zip(group, values.tolist(), derivatives.T):
+            found[id(row)] = value - row.target, column[source.live]
+    return [found[id(row)] for row in rows]
+
+
+def by_kernel(rows: Iterable[StartRow]) -> list[list[tuple[StartRow, Computed]]]:
+    """Rows whose scalars one kernel gives for one batch, each once, with what gives them."""
+    groups: dict[tuple[int, int], dict[int, tuple[StartRow, Computed]]] = {}
+    for row in rows:
+        if isinstance(row.source, Computed):
+            groups.setdefault((id(row.source.kernel), id(row.source.batch)), {})[id(row)] = row, row.source
+    return [list(group.values()) for group in groups.values()]
 
 
 def kernel_scalars(machine: Machine, kernel: Kernel, batch: Batch, position: int, g: Array) -> tuple[float, Array]:

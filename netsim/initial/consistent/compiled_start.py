@@ -19,7 +19,7 @@ from netsim.core.consistent import DENSE
 from netsim.core.linear.factors import Factor, SingularMatrix, analyse
 from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Call, Machine, call_table
-from netsim.equations.starts.rows import Computed, Slot, StartRow
+from netsim.equations.starts.rows import Slot, StartRow, by_kernel
 from netsim.equations.starts.written import start_rows
 from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.consistent.newton import StageUnknowns, unknowns_of
@@ -199,20 +199,16 @@ def _terms(stage: StageUnknowns) -> tuple[Array, Array, Array]:
 
 def _computed(machine: Machine, stages: list[StageUnknowns]) -> _Rows:
     """A call for all rows of one kernel."""
-    alike: dict[tuple[int, int], dict[int, Computed]] = {}
-    for row in (row for stage in stages for row in stage.rows):
-        if isinstance(row.source, Computed):
-            alike.setdefault((id(row.source.kernel), id(row.source.batch)), {})[id(row)] = row.source
     found, size = _Rows([], [], {}), 0
-    for group in alike.values():
-        one, positions = next(iter(group.values())), np.array([each.position for each in group.values()])
+    for group in by_kernel(row for stage in stages for row in stage.rows):
+        one, positions = group[0][1], np.array([source.position for _, source in group])
         at = size + np.arange(len(one.kernel.scatter) * len(group)).reshape(-1, len(group))
         parameters = np.ascontiguousarray(machine.parameters[id(one.batch)][:, positions])
         gather = np.ascontiguousarray(machine.system.gather(one.batch, one.kernel)[:, positions].ravel())
         found.calls.append(Call(one.kernel.program, len(group), gather, parameters, at.ravel().astype(np.int32)))
         found.lent.append((parameters, id(one.batch), positions))
         partial = np.array([place[0] == "partial" for place in one.kernel.scatter])
-        for (row_id, source), value, derivatives in zip(group.items(), at[0].tolist(), at[partial].T):
-            found.at[row_id] = value, derivatives[source.live]
+        for (row, source), value, derivatives in zip(group, at[0].tolist(), at[partial].T):
+            found.at[id(row)] = value, derivatives[source.live]
         size += at.size
     return found

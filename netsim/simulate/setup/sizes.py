@@ -63,7 +63,7 @@ def set_answers(
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
     layout, n, g = machine.system.layout, machine.system.n, _stands(machine, trial, 0.0)
-    sums, answers = integrals(times, prescribed_inputs), []  # type: Array, list[Answer]
+    sums, answers = integrals(times, prescribed_inputs), list[Answer]()
     acting = [] if ends is None else [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
     seen = times[:1] if ends is None else times[:: 1 + len(times) // FORCES]
     forces = np.array([_held_still(machine, _stands(machine, trial, t))[:n] for t in seen])

@@ -58,17 +58,19 @@ def _instance(match: re.Match[str], scanner: Scanner) -> Instance | None:
             if word[0] in _NOT_A_NODE:
                 return None
             named.append(_name(word[0], _span(file, line, word.start() - before, word.end() - before)))
-    bindings, starts, end = list[Binding](), list[Start](), match.end(4) - before
+    items, end = list[Binding | Start](), match.end(4) - before
     if pairs:
         for pair in _PAIRS.finditer(scanner.text, *match.span(5)):
             item = _item(pair, file, line, before)
             if item is None:
                 return None
-            (bindings if isinstance(item, Binding) else starts).append(item)  # type: ignore[arg-type]
+            items.append(item)
             end = item.span.end_column
     start = match.start(1) - before
     own = _name(name, _span(file, line, start, match.end(1) - before))
-    return Instance(own, kind, tuple(named), tuple(bindings), tuple(starts), span=_span(file, line, start, end))
+    bindings = tuple(item for item in items if isinstance(item, Binding))
+    starts = tuple(item for item in items if isinstance(item, Start))
+    return Instance(own, kind, tuple(named), bindings, starts, span=_span(file, line, start, end))
 
 
 def _item(pair: re.Match[str], file: str, line: int, before: int) -> Binding | Start | None:

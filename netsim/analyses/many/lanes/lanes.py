@@ -35,7 +35,7 @@ from netsim.network.bindings import leaf_values
 from netsim.network.given import written_starts
 from netsim.network.network import Network
 from netsim.network.values import Values
-from netsim.results.claims import broken_claims
+from netsim.results.claims import broken_claims, claims
 from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_side
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import dimensions_measured
@@ -202,8 +202,9 @@ def _measured(
 ) -> list[tuple[Figure, ...] | None]:
     """The figures of each lane, where nothing else is asked of it and nothing is wrong with it."""
     task, trace = lanes.task, samples.trace
-    apart = lanes.asked.shows or not task.network.measures or bool(broken_claims(machine, samples))
-    if apart or trace is None or not len(trace.time):
+    if lanes.asked.shows or not task.network.measures or trace is None or not len(trace.time):
+        return [None] * len(cases)
+    if any(claims(task.network)) and broken_claims(machine, samples):
         return [None] * len(cases)
     network, changed = changed_network(task.network, {name: np.array([[c[name]] for c in cases]) for name in cases[0]})
     parameters = Values(network, {**task.values.overrides, **changed}).scope(network.top)
