@@ -220,7 +220,7 @@ class Model(Studies):
                 message = f"interrupted before run '{run.name or run.analysis}'"
                 done[-1] = replace(done[-1], finished=False, message=message)
                 break
-            done.append(self._judged(replace(samples, name=run.name)))
+            done.append(self._judged(with_claims(self.machine, replace(samples, name=run.name))))
             if not samples.finished:
                 break
         return done
@@ -270,8 +270,7 @@ class Model(Studies):
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result so far."""
         line = self._transient_line(options)
         check_measures(self.machine, self.network)
-        samples = self._alone(line, save, progress, options, signals_judged(self.network))
-        return shown(self._judged(samples))
+        return shown(self._judged(self._alone(line, save, progress, options)))
 
     def _transient_line(self, options: Mapping[str, Any]) -> Run:
         """The netlist's first transient line, or an empty one where the options have a `stop`."""
@@ -296,8 +295,7 @@ class Model(Studies):
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
         self._settled(for_static=True)
-        samples = self._alone(Run("static", ()), save, None, options, signals_judged(self.network))
-        return shown(with_claims(self.machine, samples))
+        return shown(self._alone(Run("static", ()), save, None, options))
 
     def __getattr__(self, name: str) -> Any:
         """`model.modal(modes = 5)`: any analysis as a method, `analyse` with its name."""
@@ -320,13 +318,14 @@ class Model(Studies):
     @OVERFLOWS
     def _alone(
         self, line: Run, save: Sequence[str] | None, progress: Report | None, options: Mapping[str, Any],
-        beside: Sequence[Name] = (), client: Any = None,
+        client: Any = None,
     ) -> Samples:  # fmt: skip
-        """One analysis that no run line asks for."""
+        """One analysis that no run line asks for, with what components assert of it."""
+        beside = signals_judged(self.network)
         chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
         with watched(progress) as report:
             task = on_cluster(self._task(save, report, beside), client, partial(self._task, save, None, beside))
-            return carried_out(ANALYSES[line.analysis], task, chosen)
+            return with_claims(self.machine, carried_out(ANALYSES[line.analysis], task, chosen))
 
     def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
         if given is None:

@@ -24,6 +24,7 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import Structure
 from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
+from netsim.results.claims import AT_REST, at_point
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, settled
@@ -86,7 +87,7 @@ def modal(task: Task, options: ModalOptions) -> Samples:
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
     refuse_delays(task.machine.system, "modal()", INFINITE)
-    machine, structure, g = _at_rest(task, options)
+    machine, structure, g, place = _at_rest(task, options)
     modes = modes_of(machine, structure, g, options.modes)
     selection = select(machine, task.saves, task.plots)
     saved = list(selection.entries)
@@ -115,19 +116,20 @@ def modal(task: Task, options: ModalOptions) -> Samples:
         unseen={name: np.append(still[columns_of[name]], parts[:, columns_of[name]]) for name in unseen},
         origin=g,
         axis="mode",
+        about=(at_point(machine, g, options.at, place),),
     )
 
 
-def _at_rest(task: Task, options: ModalOptions) -> tuple[Machine, Structure, Array]:
-    """The point around which the network moves."""
+def _at_rest(task: Task, options: ModalOptions) -> tuple[Machine, Structure, Array, str]:
+    """The point around which the network moves, and what it is in words."""
     if options.start == "static":
         machine, structure, found = settled(task.machine, task.structure, options.at)
-        return machine, structure, found.g
+        return machine, structure, found.g, AT_REST
     machine, structure, g, _ = begun(task.machine, task.structure)
     layout = machine.system.layout
     g[layout.v : layout.y] = 0.0
     g[layout.history : layout.step_size] = 0.0
-    return machine, structure, g
+    return machine, structure, g, "the start"
 
 
 def _figures(rates: Array) -> tuple[list[Signal], list[Array]]:

@@ -1,5 +1,5 @@
 """What components assert of their quantities (`assert level >= 0 m "the tank is empty"`), and domains of their nodes:
-judged at the samples of a run, told among its notes.
+judged at the samples of a run and at the points that an analysis is about, told among its notes.
 
 Asserts that read parameters alone are judged before the run (netsim.network.values).
 """
@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 
+from netsim.core.states import sample
 from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
@@ -17,7 +18,7 @@ from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import parameter_names
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
 from netsim.results.samples import Samples
-from netsim.results.selection import Finder, signals_measured
+from netsim.results.selection import Finder, Selection, add_unseen, reader_of, signals_measured
 from netsim.text.errors import Problem, Span
 from netsim.text.expressions.from_python import expression_given
 from netsim.text.expressions.typed import Scope, Typed, evaluate
@@ -29,6 +30,8 @@ AT_ONCE = 1_000_000
 """So many values of a signal are judged at once at most."""
 CURVE = "sweep_static"
 """The analysis whose points are equilibria."""
+AT_REST = "the operating point"
+"""Where an equilibrium lies, in notes of analyses about it."""
 RESPONSES = ("ac", "periodic_ac")
 """Analyses of whose curves `measure` and `assert` speak."""
 
@@ -103,7 +106,6 @@ def signals_judged(network: Network) -> list[Name]:
 def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     """With what `measure` and `assert` say of samples: of runs over time, of responses, and of characteristics and
     equilibria only where the netlist has no run over time."""
-    samples = with_claims(machine, samples)
     if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] in RESPONSES:
         figures, broken = measured_over_frequency(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
@@ -117,11 +119,11 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:
-    """The samples of a run over time, of an equilibrium or of equilibria along a curve, with a note for each assert of
-    a component that they break; the hint of a run that failed begins with the first, and so do those of what is
-    doubtful about it."""
-    judged_here = samples.axis == "time" or samples.attributes["analysis"] == CURVE
-    told = broken_claims(machine, samples) if judged_here and len(samples.time) else []
+    """The samples with a note for each assert of a component that they break: those of a run over time, of an
+    equilibrium or of equilibria along a curve, and those that other results are about. The hint of a run that failed
+    begins with the first, and so do those of what is doubtful about it."""
+    told = broken_claims(machine, samples)
+    samples = replace(samples, about=())
     if not told:
         return samples
     attributes = {**samples.attributes, "notes": "; ".join(filter(None, [samples.attributes.get("notes", ""), *told]))}
@@ -140,7 +142,7 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
 
     `samples` hold the signals of `signals_judged`, saved or unseen."""
     left, broken = dict(enumerate(claims(machine.system.network))), list[tuple[float, int, str]]()
-    for finder, piece in _pieces(machine, samples) if left else ():
+    for finder, piece in _judged_pieces(machine, samples) if left else ():
         values = {**piece.unseen, **{signal.name: piece.values[:, j] for j, signal in enumerate(piece.signals)}}
         for group in _alike(finder.machine, left, max(1, AT_ONCE // len(piece.time))):
             for k, holds in zip(group, _hold([left[k] for k in group], finder, values, len(piece.time))):
@@ -153,11 +155,31 @@ def broken_claims(machine: Machine, samples: Samples) -> list[str]:
 
 
 def _place(piece: Samples, row: int) -> str:
-    """Where a sample lies: at an instant, or at a value of what is swept."""
+    """Where a sample lies: at rest, at an instant, or at a value of what is swept."""
     if piece.axis == "time":
-        return f"t = {piece.time[row]:.6g} s"
+        return str(piece.attributes.get("place") or f"t = {piece.time[row]:.6g} s")
     over = piece.signals[0]
     return f"{over.name} = {piece.values[row, 0]:.6g} {over.unit}".rstrip()
+
+
+def at_point(machine: Machine, g: np.ndarray, time: float, place: str) -> tuple[Machine, Samples]:
+    """What asserts read at a point, as one unseen sample: an element of `Samples.about`."""
+    selection = Selection()
+    names = [read.name for claim in claims(machine.system.network) for read in claim.signals.values() if read]
+    unseen = add_unseen(machine, selection, names)
+    reader, row = reader_of(machine, selection), np.full(len(selection.entries), np.nan)
+    sample(reader.table, reader.places, g, np.zeros(reader.size), row)
+    columns = dict(zip(selection.entries, row[:, None]))
+    known = {name: columns[name] for name in unseen}
+    values = np.zeros((1, 0))
+    return machine, Samples("", np.array([time]), (), values, attributes={"place": place}, unseen=known)
+
+
+def _judged_pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Samples]]:
+    """All samples at which claims are judged, with finders."""
+    if len(samples.time) and (samples.axis == "time" or samples.attributes.get("analysis") == CURVE):
+        yield from _pieces(machine, samples)
+    yield from ((Finder(each), about) for each, about in samples.about)
 
 
 def _pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Samples]]:

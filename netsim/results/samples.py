@@ -80,6 +80,9 @@ class Samples:
     """How many samples there are in the pieces."""
     table: Any = None
     """The whole as a `Table` of several axes, of which these samples are rows (the cases of a sweep)."""
+    about: "tuple[tuple[Any, Samples], ...]" = ()
+    """Points at rest and periods that a result in other axes is about, each with its machine: what components assert is
+    judged there. The attribute `place` of a point says where it lies."""
     beside: Mapping[str, Any] = field(default_factory=dict)
     """Each a `Variable` over another axis than these samples, with these axes (harmonics of a periodic state)."""
     figures: tuple[Figure, ...] = ()

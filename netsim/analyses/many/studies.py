@@ -5,7 +5,6 @@ from os import PathLike
 from typing import Any, Protocol
 
 from netsim.analyses.optimal.options import line_from as optimal_line
-from netsim.results.claims import signals_judged
 from netsim.results.files import shown
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
@@ -18,7 +17,7 @@ from netsim.text.expressions.from_python import (
     texts_given,
 )
 from netsim.text.parse import parse
-from netsim.text.syntax import Binary, Name, Run, String, Vector
+from netsim.text.syntax import Binary, Run, String, Vector
 
 RANGES = "{'r1.R': ('1 Ohm', '10 Ohm')}"
 """An example for messages."""
@@ -31,7 +30,7 @@ class Runs(Protocol):
 
     def _alone(
         self, line: Run, save: Sequence[str] | None, progress: Report | None, options: Mapping[str, Any],
-        beside: Sequence[Name] = (), client: Any = None,
+        client: Any = None,
     ) -> Samples: ...  # fmt: skip
 
     def _judged(self, samples: Samples) -> Samples: ...
@@ -59,7 +58,7 @@ class Studies:
         `SimulationError` where the run fails or a derivative does not exist."""
         line = Run("sensitivity", self._transient_line(options).options)
         given = {**options, "to": to, **({"of": kept} if (kept := texts_given("of", of)) else {})}
-        return shown(self._judged(self._alone(line, None, progress, given, signals_judged(self.network))))
+        return shown(self._judged(self._alone(line, None, progress, given)))
 
     def sweep(
         self: Runs,

@@ -76,7 +76,8 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
     }
     row = np.array([[value for _, value in columns]])
     signals = tuple(signal for signal, _ in columns)
-    return Samples("", np.ones(1), signals, row, attributes=attributes, origin=point.g, axis="row")
+    about = (point.about(),)
+    return Samples("", np.ones(1), signals, row, attributes=attributes, origin=point.g, axis="row", about=about)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,10 @@ from netsim.analyses.given import EXPRESSION, NAMES, Kind
 from netsim.analyses.signals.families import Member, combinations, family_of
 from netsim.analyses.signals.inputs import inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.points import linearised_at
+from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.response import response
 from netsim.network.network import Network
+from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem
@@ -52,30 +53,32 @@ def check(options: Mapping[str, Any], line: Line) -> TransferOptions:
 
 def run(task: Task, options: TransferOptions) -> Samples:
     """One row, or one for each value of a family: its values, the gain, the two resistances."""
-    rows, units = list[list[float]](), tuple[str, ...]()
+    rows, units, about = list[list[float]](), tuple[str, ...](), list[Any]()
     for values in combinations(options.family):
-        found, units = _transfer(task.under(values) if values else task, options)
+        found, units, point = _transfer(task.under(values) if values else task, options)
+        of_family = (f" at {m.name} = {reading(values[m.name], m.signal.unit)}" for m in options.family)
+        about.append(point.about("".join(of_family)))
         rows.append([*(values[member.name] for member in options.family), *found])
     names = ("gain", "input_resistance", "output_resistance")
     signals = (*(member.signal for member in options.family), *map(Signal, names, units))
     output = show_expression(options.output)
     attributes = {"input": options.input, "output": output}
     count = np.arange(1.0, len(rows) + 1)
-    return Samples("", count, signals, np.array(rows), attributes=attributes, axis="row")
+    return Samples("", count, signals, np.array(rows), attributes=attributes, axis="row", about=tuple(about))
 
 
-Found = tuple[tuple[float, ...], tuple[str, ...]]
+Found = tuple[tuple[float, ...], tuple[str, ...], Point]
 
 
 def _transfer(task: Task, options: TransferOptions) -> Found:
-    """Gain and resistances, and their units."""
+    """Gain and resistances, their units, and the point."""
     system = task.machine.system
     sources = source_inputs(system)
     into = sources[options.input][0].name if options.input in sources else options.input
     back = _source_of(options.output, sources)
     sides = [_branch(system.network, name) for name in (into, back)]
     asked = replace(task, saves=[options.output, *sides[0], *sides[1]], plots=[])
-    ((lin, selection, _),) = linearised_at(asked, ())
+    ((lin, selection, point),) = linearised_at(asked, ())
     known = {signal.name: k for k, signal in enumerate(lin.signals)}
     if show_expression(options.output) not in known:
         raise InputError(Problem("E423", "the output of transfer() is one number", hint="take a component of it"))
@@ -94,7 +97,7 @@ def _transfer(task: Task, options: TransferOptions) -> Found:
             found.append((float(gain[-1]), output / through))
         else:
             found.append((float("nan"), NO_DIMENSION))
-    return tuple(value for value, _ in found), tuple(unit_of(unit) for _, unit in found)
+    return tuple(value for value, _ in found), tuple(unit_of(unit) for _, unit in found), point
 
 
 def _wider(power: Any) -> Any:

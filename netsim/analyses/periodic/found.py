@@ -14,7 +14,7 @@ from netsim.analyses.signals.linearised import read
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
-from netsim.results.samples import Signal, Trace
+from netsim.results.samples import Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.results.series import trajectory_of
 from netsim.results.trajectories import Trajectory
@@ -87,6 +87,13 @@ def period_of(machine: Machine, structure: Structure, g: Array, given: float) ->
         raise InputError(Problem("E422", "no common period of sources is found: periodic() needs 'period'", hint=hint))
     free = common is None and is_free(machine, structure, g, period)
     return period, free, free or check_repeats(machine, g, period)
+
+
+def about(found: Found, lap: Lap, place: str = "") -> tuple[Machine, Samples]:
+    """What components assert along an orbit, for `Samples.about`."""
+    machine, (time, sampled, _) = lap.start.machine, lap.found.run.sampled
+    unseen = {name: sampled[:, j] for j, name in enumerate(found.selection.entries) if name in found.unseen}
+    return machine, Samples("", time, (), np.zeros((len(time), 0)), attributes={"place": place}, unseen=unseen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.periodic.forced import driven, responses
-from netsim.analyses.periodic.found import PeriodicOptions, found_orbit
+from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_state
 from netsim.analyses.periodic.stability import floquet, told
@@ -82,7 +82,7 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     table = values.reshape(len(values), -1)
     return Samples(
         "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
-        axis="frequency",
+        axis="frequency", about=(about(found, found.orbit),),
     )  # fmt: skip
 
 

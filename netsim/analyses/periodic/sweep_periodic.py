@@ -14,7 +14,7 @@ from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.operating.continuation import along
 from netsim.analyses.periodic.branch import Branch
-from netsim.analyses.periodic.found import PeriodicOptions, found_orbit, seen_along
+from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit, seen_along
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_one
 from netsim.analyses.periodic.shooting import Lap
@@ -94,11 +94,12 @@ def run(task: Task, options: SweepOptions) -> Samples:
         return machine, found or common_period(machine, point.structure, point.g) or start.orbit.period
 
     branch = Branch(start.orbit, first, made, run_, selection, states, start.free, abs(last - first))
-    rows, folds = list[list[float]](), list[float]()
+    rows, folds, judged = list[list[float]](), list[float](), list[Any]()
     failure: Problem | None = None
     try:
         for value in along(branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST):
             rows.append([value, *_row(branch.here, selection, start.free, options.each.harmonics)])
+            judged.append(about(start, branch.here, f"{name} = {reading(value, options.over.unit)}"))
             if task.progress:
                 share = abs(value - first) / abs(last - first)
                 task.progress(min(1.0, share), f"{name} = {reading(value, options.over.unit)}", len(rows))
@@ -119,7 +120,10 @@ def run(task: Task, options: SweepOptions) -> Samples:
     shown = (options.over, *_columns(signals, options.each.harmonics))
     count = np.arange(1.0, len(values) + 1)
     message = failure.message if failure else ""
-    return Samples("", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point")
+    return Samples(
+        "", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point",
+        about=tuple(judged),
+    )  # fmt: skip
 
 
 def _period(task: Task, expr: Expr | None) -> float:

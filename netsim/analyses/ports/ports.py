@@ -82,7 +82,8 @@ def run(task: Task, options: PortsOptions) -> Samples:
         "resistances": ", ".join(repr(float(each)) for each in z),
     }
     table = values.reshape(len(frequencies), -1)
-    return Samples("", frequencies, signals, table, attributes=attributes, origin=point.g, axis="frequency")
+    about, origin = (point.about(),), point.g
+    return Samples("", frequencies, signals, table, attributes=attributes, origin=origin, axis="frequency", about=about)
 
 
 def converted(s: Array, z: Array, kind: str) -> Array:

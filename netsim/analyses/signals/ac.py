@@ -71,7 +71,7 @@ def check(options: Mapping[str, Any], line: Line) -> AcOptions:
 def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
     given = options.grid
-    signals, columns, finders = list[Signal](), list[Array](), list[Finder]()
+    signals, columns, finders, about = list[Signal](), list[Array](), list[Finder](), list[Any]()
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
@@ -79,6 +79,7 @@ def run(task: Task, options: AcOptions) -> Samples:
         signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
         columns.append(found.reshape(len(frequencies), -1))
         finders.append(finder_of(lin, inputs, options.amplitudes))
+        about.append(point.about(words))
         given = Grid(frequencies, False)
     attributes = {
         "inputs": ", ".join(signal.name for signal in inputs.signals),
@@ -87,7 +88,7 @@ def run(task: Task, options: AcOptions) -> Samples:
     }
     samples = Samples(
         "", frequencies, tuple(signals), np.hstack(columns), attributes=attributes, origin=point.g,
-        axis="frequency",
+        axis="frequency", about=tuple(about),
     )  # fmt: skip
 
     def at(frequencies: Array) -> Array:

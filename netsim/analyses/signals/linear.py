@@ -19,7 +19,7 @@ from netsim.analyses.signals.descriptor import descriptor
 from netsim.analyses.signals.inputs import Inputs, inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, Where, where
-from netsim.analyses.signals.points import linearised_at
+from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.analyses.signals.response import response
 from netsim.equations.kernels.symbolic import ca
@@ -52,6 +52,7 @@ class LinearModel:
     inputs: tuple[Signal, ...]
     outputs: tuple[Signal, ...]
     at: Mapping[str, float]
+    point: Point
     lin: Linearised
     sources: Inputs
 
@@ -132,7 +133,7 @@ def undotted(names: Sequence[str]) -> list[str]:
     return found
 
 
-def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
+def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearModel:
     """The state space at a point; raises `InputError` (E428) with delays, `SimulationError` (E444) where the outputs
     contain derivatives of inputs or the point is singular."""
     size = lin.size
@@ -154,7 +155,8 @@ def linear_model(lin: Linearised, inputs: Inputs, time: float) -> LinearModel:
         raise SimulationError(Problem("E444", message, hint="leave it out of `save`, or take the input's integral"))
     states = tuple(entry_name(lin, names, *each) for each in found.of[ss.chosen])
     values = {s.name: float(v) for s, v in zip((*lin.signals, *inputs.signals), (*lin.values, *inputs.values))}
-    return LinearModel(time, ss.a, ss.b, ss.c, ss.d, states, inputs.signals, lin.signals, values, lin, inputs)
+    given = states, inputs.signals, lin.signals, values, point, lin, inputs
+    return LinearModel(point.time, ss.a, ss.b, ss.c, ss.d, *given)
 
 
 def state_names(system: System) -> list[str]:
@@ -248,7 +250,8 @@ def run(task: Task, where_: Where) -> Samples:
     }
     rows = np.arange(1.0, len(values) + 1)
     signals = tuple(Signal(s.name) for s in columns)
-    return Samples("", rows, signals, values, attributes=attributes, axis="row")
+    about = tuple(model.point.about() for model in models)
+    return Samples("", rows, signals, values, attributes=attributes, axis="row", about=about)
 
 
 def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
@@ -260,7 +263,7 @@ def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
 def _models(task: Task, where_: Where) -> Iterator[LinearModel]:
     for lin, selection, point in linearised_at(task, where_.at):
         inputs = inputs_of(lin, task, selection, chosen_inputs(lin.machine.system, where_.inputs))
-        yield linear_model(lin, inputs, point.time)
+        yield linear_model(lin, inputs, point)
 
 
 def check(options: Mapping[str, Any], line: Line) -> Where:

@@ -106,7 +106,7 @@ def run(task: Task, options: NoiseOptions) -> Samples:
     }
     return Samples(
         "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
-        figures=tuple(figures),
+        figures=tuple(figures), about=(point.about(),),
     )  # fmt: skip
 
 

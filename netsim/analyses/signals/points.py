@@ -14,7 +14,9 @@ from netsim.core.states import load
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, resumed_start
 from netsim.network.lets import signals_in
+from netsim.results.claims import AT_REST, at_point
 from netsim.results.over_frequency.figures import of_frequency
+from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, reader_of, select
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions, wrong_time
@@ -32,12 +34,17 @@ DEFAULTS: dict[str, Any] = {"method": DEFAULT_METHOD, "forces": "recovered", "rt
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A machine, its structure, and the consistent global vector at a time (s)."""
+    """A machine, its structure, and the consistent global vector at a time (s); in words, where that lies."""
 
     machine: Machine
     structure: Structure
     g: Array
     time: float
+    place: str = ""
+
+    def about(self, more: str = "") -> tuple[Machine, Samples]:
+        """What components assert here, for `Samples.about`; `more` about the place."""
+        return at_point(self.machine, self.g, self.time, (self.place or f"t = {self.time:.6g} s") + more)
 
 
 def instants(given: Any, line: Line) -> tuple[float, ...]:
@@ -65,7 +72,7 @@ def points(task: Task, at: Sequence[float]) -> Iterator[Point]:
         except SimulationError as none:
             hint = f"{none.problems[0].hint}; at = 0 s is the start, where nothing need be at rest"
             raise SimulationError(replace(none.problems[0], hint=hint)) from None
-        yield Point(machine, structure, found.g, 0.0)
+        yield Point(machine, structure, found.g, 0.0, AT_REST)
         return
     machine, structure, g, _ = begun(task.machine, task.structure)
     for time in at:

@@ -22,6 +22,7 @@ from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.reduction import poles_of
 from netsim.equations.history import refuse_delays
 from netsim.network.values import Values, parameter_names
+from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import expression_given
@@ -81,8 +82,9 @@ def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
 
 def run(task: Task, options: PolesOptions) -> Samples:
     """A row per pole, and per zero: where it lies, and how much every state takes part (of poles)."""
-    rows, states, told, origin = list[Array](), dict[str, None](), "", None
+    rows, states, told, origin, about = list[Array](), dict[str, None](), "", None, list[Any]()
     parts = list[Mapping[str, Array]]()
+    unit = parameter(task.values, options.over)[0].unit if options.over else ""
     for value in options.values or (None,):
         here = task if value is None else task.under({options.over: value})
         here = here if options.output is None else replace(here, saves=[options.output], plots=[])
@@ -99,12 +101,13 @@ def run(task: Task, options: PolesOptions) -> Samples:
             zeros = zeros[np.argsort(np.abs(zeros), kind="stable")]
             zeros = zeros[zeros.imag >= 0.0]
         told, origin = told or _stability(s, shares), point.g
+        about.append(point.about("" if value is None else f" at {options.over} = {reading(value, unit)}"))
         for each in (s, zeros):
             rows.append(_rows(each, float(each is zeros), value))
         parts.append({name: np.append(share, np.full(len(zeros), np.nan)) for name, share in shares.items()})
         states |= dict.fromkeys(shares)
     columns = [np.concatenate(rows)]
-    over = (Signal(options.over, parameter(task.values, options.over)[0].unit),) if options.over else ()
+    over = (Signal(options.over, unit),) if options.over else ()
     sizes = [len(a) + len(b) for a, b in zip(rows[::2], rows[1::2])]
     columns += [
         np.concatenate([part.get(name, np.full(n, np.nan)) for part, n in zip(parts, sizes)])[:, None]
@@ -117,7 +120,7 @@ def run(task: Task, options: PolesOptions) -> Samples:
         "unknowns": task.machine.system.n,
     }
     count = np.arange(1.0, len(values) + 1)
-    return Samples("", count, signals, values, attributes=attributes, origin=origin, axis="pole")
+    return Samples("", count, signals, values, attributes=attributes, origin=origin, axis="pole", about=tuple(about))
 
 
 def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str, Array]]:
