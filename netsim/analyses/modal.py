@@ -3,8 +3,8 @@
 Around a state at rest F(x, v, a, y, q') = 0 becomes P(s) u = (K + s D + s^2 M) u = 0 for motions u e^(s t), the
 rates of differentiated quantities being in D. The matrices come from three evaluations of the step's kernels; singular
 M, multipliers and constraints of any index are welcome: only 1/(s - shift) is computed, which is zero where s is
-infinite. How many finite ones there are is known: the states of the structure, sum d - sum c (J. Pryce, A simple
-structural analysis method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
+infinite. How many finite ones there are is known: sum d - sum c of the orders (J. Pryce, A simple structural analysis
+method for DAEs, BIT 41, 2001). Integrals over time that no equation reads (`work`) are no motions.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,9 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
-from netsim.analyses.signals.reduction import around_shift
+from netsim.analyses.signals.linearised import linearised
+from netsim.analyses.signals.states.leading import leading, scaled
+from netsim.analyses.signals.states.reduction import around_shift, time_of
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
 from netsim.equations.history import refuse_delays
@@ -26,7 +28,7 @@ from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
 from netsim.results.claims import AT_REST, at_point
 from netsim.results.samples import Samples, Signal
-from netsim.results.selection import Reader, add_unseen, reader_of, select
+from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, settled
 from netsim.text.errors import InputError
 
@@ -62,10 +64,12 @@ class ModalOptions:
 @dataclass(frozen=True, eq=False)
 class Modes:
     """s (1/s) of motions u e^(s t), one of each conjugate pair, slowest first, and their u = [x | y] in columns, the
-    largest entry 1."""
+    largest entry 1; how many finite s there are, and how many independent speeds and states of first order."""
 
     rates: Array
     shapes: Array
+    states: int
+    speeds: int
 
 
 def modal_options(options: Mapping[str, Any], spans: Mapping[str, Any]) -> ModalOptions:
@@ -104,8 +108,8 @@ def modal(task: Task, options: ModalOptions) -> Samples:
         signals += [signal, Signal(f"{signal.name} (quadrature)", signal.unit, signal.doc)]
     attributes = {
         "unknowns": machine.system.n,
-        "degrees_of_freedom": speeds(structure) - len(integrated(machine)[0]),
-        "states": states(structure) - len(integrated(machine)[0]),
+        "degrees_of_freedom": modes.speeds,
+        "states": modes.states,
     }
     return Samples(
         "",
@@ -144,14 +148,18 @@ def _figures(rates: Array) -> tuple[list[Signal], list[Array]]:
     return signals, columns
 
 
-def states(structure: Structure) -> int:
-    """How many finite s there are: sum d - sum c of the signature method."""
-    return structure.dynamic.freedom
-
-
-def speeds(structure: Structure) -> int:
-    """Degrees of freedom: independent speeds and states of first order. Positions are counted by their speeds."""
-    return int((structure.dynamic.d >= 1).sum() - (structure.dynamic.c >= 1).sum())
+def freedom(machine: Machine, structure: Structure, g: Array) -> tuple[int, int]:
+    """How many finite s there are, sum d - sum c of the signature method, and how many independent speeds (by which
+    positions are counted) and states of first order: of the linearised equations, whose leading coefficients may be
+    singular where the structure shows nothing of it, or of the structure where they are too many."""
+    unread = len(integrated(machine)[0])
+    found = None
+    if machine.system.n + machine.system.layout.nq <= DENSE:
+        lin = linearised(machine, g, Selection())
+        parts = [power[:, : lin.size].toarray() for power in lin.equations]
+        found = leading(scaled(parts, time_of(parts))[0])
+    orders = found.orders if found else structure.dynamic
+    return orders.freedom - unread, int((orders.d >= 1).sum() - (orders.c >= 1).sum()) - unread
 
 
 def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> Modes:
@@ -159,7 +167,7 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     whole = matrices(machine, g)
     rows, columns = _moving(machine, whole[1])
     stiffness, damping, mass = (matrix[rows][:, columns] for matrix in whole)
-    finite = states(structure) - machine.system.n + len(columns)
+    finite, speeds = freedom(machine, structure, g)
     shift = _shift(stiffness, damping, mass)
     dense = machine.system.n <= DENSE
     if dense:
@@ -173,10 +181,10 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     slowest = np.argsort(np.abs(rates), kind="stable")[:wanted]
     chosen = np.zeros((machine.system.n, len(slowest)), complex)
     if not slowest.size:  # nothing can move
-        return Modes(rates[slowest], chosen)
+        return Modes(rates[slowest], chosen, finite, speeds)
     chosen[columns] = shapes[:, kept[slowest]]
     largest = chosen[np.argmax(np.abs(chosen), axis=0), np.arange(chosen.shape[1])]
-    return Modes(rates[slowest], chosen / largest)
+    return Modes(rates[slowest], chosen / largest, finite, speeds)
 
 
 def _moving(machine: Machine, damping: Any) -> tuple[Array, Array]:

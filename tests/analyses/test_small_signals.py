@@ -5,7 +5,8 @@ import pytest
 from scipy import linalg
 
 import netsim
-from netsim.analyses.signals import ac, linear, reduction
+from netsim.analyses.signals import ac, linear
+from netsim.analyses.signals.states import leading, reduction
 from netsim.core.compiled import objects, store
 from netsim.library.files import models_folder
 from netsim.results.files import read, write
@@ -439,7 +440,8 @@ def test_adaptive_frequencies_find_a_sharp_resonance(quality, poles_known, monke
 def test_constants():
     """What steers the adaptive grid and the reduction."""
     assert (ac.BEND, ac.TURN, ac.ROUNDS, ac.DENSE) == (0.01, 0.02, 40, 400)
-    assert (reduction.FAINT, reduction.LARGEST, reduction.SINGULAR, reduction.ON_AXIS) == (1e-13, 3000, 1e-13, 1e-12)
+    assert (leading.FAINT, leading.SINGULAR, leading.PART) == (1e-13, 1e-13, 1e-8)
+    assert (reduction.LARGEST, reduction.ON_AXIS) == (3000, 1e-12)
     assert reduction.WIDEST == 80.0
 
 

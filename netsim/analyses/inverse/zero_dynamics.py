@@ -8,7 +8,7 @@ what is left free moves as e^(s t) (zero dynamics; A. Isidori, Nonlinear Control
 import numpy as np
 
 from netsim.analyses.modal import matrices
-from netsim.analyses.signals.reduction import LARGEST, Poles, poles_of
+from netsim.analyses.signals.states.reduction import LARGEST, Poles, poles_of
 from netsim.equations.machine import Machine
 
 Array = np.ndarray

@@ -19,8 +19,8 @@ from netsim.analyses.signals.inputs import Inputs, inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, numbers, where
 from netsim.analyses.signals.points import linearised_at
-from netsim.analyses.signals.reduction import poles_of
 from netsim.analyses.signals.response import response
+from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured

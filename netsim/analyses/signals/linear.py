@@ -20,8 +20,8 @@ from netsim.analyses.signals.inputs import Inputs, inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, Where, where
 from netsim.analyses.signals.points import Point, linearised_at
-from netsim.analyses.signals.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.analyses.signals.response import response
+from netsim.analyses.signals.states.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
 from netsim.equations.system import System
@@ -211,7 +211,7 @@ def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array
         return np.zeros(0, complex)
     read, feeds = [p[size:, :size] for p in parts], [p[size:, size:] for p in parts]
     s = zeros_of_states(state_space(of_states, read, feeds, np.ones(len(of_states.of))))
-    return slow_ones_anew(parts, s, np.zeros((size + 1, len(s))))[0] if count <= 3 else s
+    return slow_ones_anew(parts, s, np.zeros((size + 1, len(s))))[0]
 
 
 def zeros_of_states(ss: StateSpace) -> Array:

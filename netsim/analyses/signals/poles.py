@@ -19,7 +19,7 @@ from netsim.analyses.signals.linear import entry_name, state_names, zeros_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, Where, numbers, where
 from netsim.analyses.signals.points import Point, linearised_at
-from netsim.analyses.signals.reduction import poles_of
+from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.history import refuse_delays
 from netsim.network.values import Values, parameter_names
 from netsim.results.over_frequency.curves import reading

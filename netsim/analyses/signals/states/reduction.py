@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from netsim.analyses.signals.states.leading import FAINT, leading, scaled
 from netsim.core.linear.symbolic import equilibrate
-from netsim.structure.orders import Offsets, Signature, StructurallySingular, offsets
 
 Array = np.ndarray
-FAINT = 1e-13
-"""Entries below this share of the largest in their row and in their column, both scaled, are rounding."""
 LARGEST = 3000
 """Orders of unknowns beyond which eigenvalues are not computed: half a minute."""
 SURE = 1e-6
 """Poles below this share of the fastest one are found around a shift of their own: to 1e-10 they are not known else."""
 WIDEST = 80.0
 """Rates between e^-80 and e^80 /s are looked for."""
-SINGULAR = 1e-13
 ON_AXIS = 1e-12
 """A pole is on the imaginary axis where moving it there leaves residuals below this share of their terms."""
 
@@ -71,8 +68,8 @@ def reduced(parts: Sequence[Array], drives: Sequence[Array] = ()) -> Reduced | N
 
 
 def time_of(parts: Sequence[Array], count: int = 0) -> float:
-    """The time (s) than which all but `count` (0: half) of the finite s of det sum_k s^k parts[k] = 0 are faster, from
-    the sizes of the entries alone.
+    """The time (s) than which all but `count` (0: half, -1: those that are zero) of the finite s of
+    det sum_k s^k parts[k] = 0 are faster, from the sizes of the entries alone.
 
     The largest product of one entry of each row and column grows as |s|^n, n being about the number of finite s that
     are smaller (tropical roots: S. Gaubert, M. Sharify, Lecture Notes in Control and Information Sciences 389, 2009).
@@ -85,7 +82,7 @@ def time_of(parts: Sequence[Array], count: int = 0) -> float:
         return 1.0
     size, shape = np.log(np.abs(value)), parts[0].shape
     slow, fast = _smaller(row, column, power, size, shape, -WIDEST), _smaller(row, column, power, size, shape, WIDEST)
-    below, above, wanted = -WIDEST, WIDEST, count - 0.5 if count else (slow + fast) / 2
+    below, above, wanted = -WIDEST, WIDEST, count - 0.5 if count > 0 else slow + 0.5 if count else (slow + fast) / 2
     while fast > slow and above - below > 0.5:
         middle = (below + above) / 2
         if _smaller(row, column, power, size, shape, middle) > wanted:
@@ -116,27 +113,21 @@ def _smaller(row: Array, column: Array, power: Array, size: Array, shape: tuple[
 
 def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Reduced | None:
     from scipy import linalg
-    from scipy.sparse import csc_matrix
 
-    scaled = [part / time**k for k, part in enumerate(parts)]
-    rows, columns = equilibrate(csc_matrix(sum(np.abs(part) for part in scaled)))
-    scaled = [rows[:, None] * part * columns for part in scaled]
-    scaled = [np.where(np.abs(part) > FAINT, part, 0.0) for part in scaled]
-    inputs = [rows[:, None] * drive / time**k for k, drive in enumerate(drives)]
-    orders = _orders(scaled)
-    if orders is None or orders.d.sum() > LARGEST:
+    own_units, rows, columns = scaled(parts, time)
+    regular = leading(own_units, [rows[:, None] * drive / time**k for k, drive in enumerate(drives)])
+    if regular is None or regular.orders.d.sum() > LARGEST:
         return None
-    c, d = orders.c, orders.d
+    c, d, inputs = regular.orders.c, regular.orders.d, regular.inputs
     n, m = len(d), inputs[0].shape[1] if inputs else 0
     first, at = np.concatenate([[0], np.cumsum(d)]), np.concatenate([[0], np.cumsum(c)])
-    top, lower, constraints = np.zeros((n, n)), np.zeros((n, first[-1])), np.zeros((at[-1], first[-1]))
+    lower, constraints = np.zeros((n, first[-1])), np.zeros((at[-1], first[-1]))
     deepest = int(c.max(initial=0)) + len(inputs)
     driven, driving = np.zeros((max(deepest, 1), n, m)), np.zeros((max(deepest, 1), at[-1], m))
-    for p, part in enumerate(scaled):
+    for p, part in enumerate(regular.parts):
         i, j = np.nonzero(part)
-        own = p + c[i] == d[j]
-        top[i[own], j[own]] = part[i[own], j[own]]
-        i, j = i[~own], j[~own]
+        rest = p + c[i] < d[j]
+        i, j = i[rest], j[rest]
         lower[i, first[j] + p + c[i]] += part[i, j]
         _fill(constraints, part, p, c, at, first)
     for p, part in enumerate(inputs):
@@ -144,11 +135,7 @@ def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Re
             driven[p + c[row], row] += part[row]
             for k in range(c[row]):
                 driving[p + k, at[row] + k] += part[row]
-    scales = equilibrate(csc_matrix(np.abs(top)))
-    sizes = np.linalg.svd(scales[0][:, None] * top * scales[1], compute_uv=False)
-    if not len(sizes) or not sizes[-1] > SINGULAR * sizes[0]:
-        return None
-    solved = np.linalg.solve(top, np.concatenate([lower, *driven], axis=1))
+    solved = np.linalg.solve(regular.top, np.concatenate([lower, *driven], axis=1))
     rates, rates_driven = -solved[:, : first[-1]], -solved[:, first[-1] :].reshape(n, len(driven), m).swapaxes(0, 1)
     whole, drive = np.eye(first[-1], k=1), np.zeros((len(driven), first[-1], m))  # x^(l) has the rate x^(l+1)
     moving = np.flatnonzero(d)
@@ -174,20 +161,6 @@ def _fill(constraints: Array, part: Array, p: int, c: Array, at: Array, first: A
         constraints[at[i] + k, first[j] + p + k] += part[i, j]
 
 
-def _orders(scaled: Sequence[Array]) -> Offsets | None:
-    equation, variable, order = (
-        np.concatenate(x)
-        for x in zip(*((*np.nonzero(part), np.full(np.count_nonzero(part), p)) for p, part in enumerate(scaled)))
-    )
-    size = len(scaled[0])
-    try:
-        return offsets(
-            Signature(equation, variable, order, size, np.zeros(len(equation), bool)), np.zeros(size, np.int64)
-        )
-    except StructurallySingular:
-        return None
-
-
 @dataclass(frozen=True, eq=False)
 class Poles:
     """s (1/s) and x of motions x e^(s t), in columns; as many entries (j, l) of z as there are poles, which tell them
@@ -210,25 +183,34 @@ def poles_of(parts: Sequence[Array]) -> Poles | None:
     first = np.cumsum(found.d) - found.d
     shapes = found.rates @ z
     shapes[found.d > 0] = z[first[found.d > 0]]
-    rates, shapes = s / found.time, found.columns[:, None] * shapes
-    if len(parts) <= 3:
-        rates, shapes = slow_ones_anew(parts, rates, shapes)
+    rates, shapes = slow_ones_anew(parts, s / found.time, found.columns[:, None] * shapes)
     kept = [_to_axis(parts, s, shapes[:, k]) for k, s in enumerate(rates)]
     return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
 
 
+def count_at_zero(parts: Sequence[Array]) -> int:
+    """How many s are zero: so many powers of s det P(s) begins with, which are those that s^N P(1/s) has too few of.
+
+    Eigenvalues of a multiple one differ by a root of rounding."""
+    found = leading(scaled(parts, time_of(parts, -1))[0][::-1])
+    return (len(parts) - 1) * len(parts[0]) - found.orders.freedom if found else 0
+
+
 def slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
-    """The poles with those that are far slower than the fastest one found again, around a shift of their own size:
-    among all of them their error is rounding of the fastest."""
-    rates, shapes, group = rates.astype(complex), shapes.astype(complex), np.arange(len(rates))
-    while len(group):
+    """The poles with those at zero there, and those that are far slower than the fastest one found again, around a
+    shift of their own size: among all of them their error is rounding of the fastest."""
+    rates, shapes, still = rates.astype(complex), shapes.astype(complex), min(count_at_zero(parts), len(rates))
+    slowest_first = np.argsort(np.abs(rates), kind="stable")
+    rates[slowest_first[:still]] = 0.0
+    group = slowest_first[still:]
+    while len(group) and len(parts) <= 3:
         size = np.abs(rates[group])
         group = group[size < SURE * size.max()]
         if len(group):
-            shift = 1.0 / time_of(parts, len(group))
+            shift = 1.0 / time_of(parts, still + len(group))
             mu, around = around_shift(*_three(parts), shift)
             anew = shift + 1.0 / np.where(mu == 0.0, np.finfo(float).tiny, mu)
-            slowest = np.argsort(np.abs(anew), kind="stable")[: len(group)]
+            slowest = np.argsort(np.abs(anew), kind="stable")[still : still + len(group)]
             rates[group], shapes[:, group] = anew[slowest], around[:, slowest]
     return rates, shapes
 

@@ -1,0 +1,1 @@
+"""How many states a linear network has, and its poles and state space."""
