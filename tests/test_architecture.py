@@ -93,7 +93,7 @@ ROOMS = {
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "
     "optimal.posing optimal.optimize "
     "sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
-    "sensitivity.crossing sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
+    "sensitivity.crossing sensitivity.kinks sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
     "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
     "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.lanes "

@@ -11,6 +11,7 @@ from netsim.analyses.analysis import Task
 from netsim.analyses.sensitivity.elements import all_varied
 from netsim.analyses.sensitivity.forward import traced
 from netsim.analyses.sensitivity.gradients import gradient_call
+from netsim.analyses.sensitivity.kinks import parted_at_kinks
 from netsim.analyses.sensitivity.variations import Plan, Variations, centred, lost, new_factor, variations
 from netsim.analyses.sensitivity.varied import Varied, parameter_changes
 from netsim.core.compiled.struct import Struct, struct_of
@@ -118,7 +119,7 @@ def backward(run: Running, selection: Selection, weights: Array) -> Backward:
     """One pass for the figure whose derivatives by the entries of the selection at the end are `weights`. Raises
     `SimulationError` where it is not determined."""
     machine, layout = run.machine, run.machine.system.layout
-    nodes = run.traced
+    nodes = parted_at_kinks(run.machine, run.traced)
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
     v = variations(
         machine, run.structure, [], np.zeros((0, layout.size)), selection, rows, np.ascontiguousarray(spans)

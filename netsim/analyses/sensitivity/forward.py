@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.sensitivity.crossing import HIT, Crossing, passed
+from netsim.analyses.sensitivity.kinks import parted_at_kinks
 from netsim.analyses.sensitivity.variations import Wave, along, begin, centred, variations
 from netsim.analyses.sensitivity.varied import Varied, parameter_changes, start_changes
 from netsim.core.problem import TIME
@@ -86,7 +87,7 @@ def follow(
     """The changes along a run that is done. The last of them come from inputs that swing by `waves`; with these
     instants are those of stages, too."""
     machine, layout = run.machine, run.machine.system.layout
-    nodes = run.traced
+    nodes = parted_at_kinks(machine, run.traced)
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
     starts = start_changes(machine, of)
     stays = starts.copy()
