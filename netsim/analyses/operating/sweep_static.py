@@ -15,8 +15,8 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, WORD, Kind
 from netsim.analyses.operating.at_values import at_values
-from netsim.analyses.operating.continuation import along
 from netsim.analyses.operating.curve import Curve
+from netsim.analyses.operating.switching import settled_at, through_switching
 from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
 from netsim.analyses.signals.inputs import parameter
 from netsim.analyses.signals.linearised import read, shown_signals
@@ -24,7 +24,7 @@ from netsim.analyses.signals.options import numbers
 from netsim.analyses.signals.points import points, selected
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.assembly import sizes_of_machine
-from netsim.initial.initial import set_differentiated
+from netsim.initial.initial import Structure, set_differentiated
 from netsim.initial.static.rest import at_rest
 from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
@@ -106,7 +106,8 @@ def run(task: Task, options: SweepOptions) -> Samples:
         here, machine = under(task, point.machine, g, values)
         curve = curve_of(here, machine, g, options, values)
         further, begun, folds = [values[member.name] for member in options.family], False, list[float]()
-        followed = _followed(curve, options, folds)
+        jumps = list[float]()
+        followed = _followed(curve, point.structure, options, folds, jumps)
         for value in followed if options.follow else at_values(curve, point.structure, options.steps):
             at = curve.g.copy()
             if not begun:  # the next curve begins where this one did
@@ -114,7 +115,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
             set_differentiated(curve.rest.machine, at)
             every.append(read(reader_of(curve.rest.machine, selection), at))
             rows.append([value, *further, *values_of(every[-1])])
-        told += _told(options, rows[-1][0], folds)
+        told += _told(options, rows[-1][0], folds, jumps)
         turned += folds
     attributes = {
         "over": options.over.name,
@@ -129,28 +130,34 @@ def run(task: Task, options: SweepOptions) -> Samples:
     return Samples("", count, shown, np.array(rows), attributes=attributes, axis="point", unseen=beside)
 
 
-def _told(options: SweepOptions, value: float, folds: Sequence[float]) -> Iterator[str]:
-    """Where a curve turns back, and that it does not come to the end of the range."""
+def _told(options: SweepOptions, value: float, folds: Sequence[float], jumps: Sequence[float]) -> Iterator[str]:
+    """Where a curve turns back, where it jumps, and that it does not come to the end of the range."""
     name, unit = options.over.name, options.over.unit
     yield from (f"fold at {name} = {reading(fold, unit)}" for fold in folds)
+    yield from (f"jump at {name} = {reading(jump, unit)}, where something switches" for jump in jumps)
     if abs(value - options.last) > 1e-9 * abs(options.last - options.first):
         yield f"the curve does not come to {name} = {reading(options.last, unit)}: it goes to {reading(value, unit)}"
 
 
-def _followed(curve: Curve, options: SweepOptions, folds: list[float]) -> Iterator[float]:
-    """The curve from the first value to the last one, with its `folds`; from between two folds it leads to one end."""
+def _followed(
+    curve: Curve, structure: Structure, options: SweepOptions, folds: list[float], jumps: list[float]
+) -> Iterator[float]:
+    """The curve from the first value to the last one, with its `folds` and `jumps`; from between two folds it leads to
+    one end."""
+    if options.family:  # the point is that of other values
+        settled_at(curve, structure)
     here, value, first, last = curve.g.copy(), curve.value, options.first, options.last
     for sense in (1.0, -1.0) if value != first else ():
         curve.g[:] = here
         curve.set(value)
-        for _ in along(curve, value, first, np.array([first]), sense):
+        for _ in through_switching(curve, structure, first, np.array([first]), sense):
             pass
         if abs(curve.value - first) <= 1e-9 * abs(last - first):
             break
     if abs(curve.value - first) > 1e-9 * abs(last - first):
         message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
         raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
-    yield from along(curve, first, last, options.steps, folds=folds)
+    yield from through_switching(curve, structure, last, options.steps, folds=folds, jumps=jumps)
 
 
 def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, values: Mapping[str, float]) -> Curve:

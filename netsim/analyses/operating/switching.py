@@ -1,0 +1,116 @@
+"""Curves of operating points through what switches: diodes, valves, stops, switches with hysteresis.
+
+Discrete variables stand still along a piece of a curve. Where a point contradicts them the piece ends; its end is found
+by bisection, discretes take the values that follow from there, and the curve goes on from the operating point that they
+have. That is the same point where a characteristic has a kink (a diode), and another one where it jumps (hysteresis).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from netsim.analyses.operating.continuation import along
+from netsim.analyses.operating.curve import Curve
+from netsim.initial.assembly import sizes_of_machine
+from netsim.initial.charts import recharted
+from netsim.initial.initial import Structure
+from netsim.initial.static.equilibrium import equilibrium
+from netsim.initial.static.homotopy import newton, search_of
+from netsim.simulate.events.events import ROUNDS, starts_otherwise
+from netsim.simulate.events.iteration import EventIteration, event_iteration, has_events
+from netsim.text.errors import Problem, SimulationError
+
+Array = np.ndarray
+MOST = 10_000
+"""Pieces of a curve."""
+HALVINGS, CLOSE = 60, 1e-13
+"""How often the way to the end of a piece is halved at most, and the share of the range of l that is left then."""
+APART = 1e-6
+"""Points that differ by more, in sizes of the unknowns, are two: the curve jumps."""
+
+
+def settled_at(curve: Curve, structure: Structure) -> None:
+    """The operating point at the curve's l, from where the curve stands, with the discretes that follow from it.
+
+    Raises `SimulationError`: E441 where there is none, E509 where conditions switch each other back and forth."""
+    settle(curve)
+    _agree(curve, structure)
+
+
+def _agree(curve: Curve, structure: Structure) -> None:
+    """The operating point whose discretes follow from it, from one that may contradict them."""
+    events = _events(curve, structure)
+    for _ in range(ROUNDS):
+        if events is None or not starts_otherwise(events, curve.g):
+            return
+        settle(curve)
+    message = f"at {curve.value:.6g} conditions switch each other back and forth"
+    raise SimulationError(Problem("E509", message, hint="separate the thresholds (hysteresis)"))
+
+
+def settle(curve: Curve) -> None:
+    """The operating point from where the curve stands: by Newton's method, else by homotopy."""
+    machine = curve.rest.machine
+    start, search = curve.g.copy(), search_of(curve.rest, curve.g)
+    with np.errstate(all="ignore"):
+        found = newton(search)
+    curve.g[:] = search.g if found else equilibrium(machine, start, sizes_of_machine(machine)).g
+    recharted(machine.system, curve.g, all_of_them=True)
+
+
+def _events(curve: Curve, structure: Structure) -> EventIteration | None:
+    machine = curve.rest.machine
+    return event_iteration(machine, structure) if has_events(machine) else None
+
+
+def through_switching(
+    curve: Curve, structure: Structure, last: float, steps: Array, sense: float = 1.0, folds: list[float] | None = None,
+    jumps: list[float] | None = None,
+) -> Iterator[float]:  # fmt: skip
+    """As `along` from where the curve stands, over all pieces; l where it jumps from one to the next."""
+    first, events = curve.value, _events(curve, structure)
+    if events is None:
+        yield from along(curve, first, last, steps, sense, folds=folds)
+        return
+    size = abs(last - first)
+    for _ in range(MOST):
+        kept = None
+        for value in along(curve, curve.value, last, steps, sense, folds=folds):
+            events = events if curve.slot >= 0 else _events(curve, structure)
+            if kept is not None and starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
+                break
+            kept = curve.kept()
+            yield value
+        else:
+            return
+        sense = float(np.sign((curve.value - kept[1]) * (last - first))) or sense
+        kept = _end(curve, structure, kept, CLOSE * size)
+        before = curve.g[curve.rest.places]
+        _agree(curve, structure)
+        moved = np.abs(curve.g[curve.rest.places] - before) / curve.sizes[:-1]
+        if jumps is not None and moved.max(initial=0.0) > APART:
+            jumps.append(curve.value)
+        if (curve.value - last) * np.sign(last - first) >= -CLOSE * size:
+            yield curve.value
+            return
+    raise SimulationError(Problem("E441", f"the operating points switch more than {MOST} times before {last:.6g}"))
+
+
+def _end(curve: Curve, structure: Structure, low: tuple[Array, float], close: float) -> tuple[Array, float]:
+    """From a point that agrees with its discretes to one behind it that does not, where the curve stands: nearly
+    together. The curve then stands at the latter; the former."""
+    high, only = curve.kept(), np.append(np.zeros(curve.rest.n), 1.0)
+    for _ in range(HALVINGS):
+        if abs(high[1] - low[1]) <= close:
+            break
+        curve.back(low)
+        curve.set(0.5 * (low[1] + high[1]))
+        if not curve.corrected(only, near=np.inf):
+            break
+        events = _events(curve, structure)
+        if starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
+            high = curve.kept()
+        else:
+            low = curve.kept()
+    curve.back(high)
+    return low
