@@ -92,7 +92,8 @@ def _transfer(task: Task, options: TransferOptions) -> Found:
     for k, side in zip((0, 1), sides):
         rows = [known[show_expression(name)] for name in side]
         if rows:
-            found.append((float(-y[rows[0], k] / y[rows[1], k]), units[rows[0]] / units[rows[1]]))
+            across, through_ = float(y[rows[0], k]), float(y[rows[1], k])
+            found.append((-across / through_ if through_ else float("inf"), units[rows[0]] / units[rows[1]]))
         elif k and through is not None:
             found.append((float(gain[-1]), output / through))
         else:

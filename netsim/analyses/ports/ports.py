@@ -14,7 +14,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES, WORD, Kind
-from netsim.analyses.signals.ac import swept
+from netsim.analyses.signals.ac import STEADY, growth_told, swept
 from netsim.analyses.signals.inputs import inputs_of, parameter
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
 from netsim.analyses.signals.points import linearised_at
@@ -79,6 +79,7 @@ def run(task: Task, options: PortsOptions) -> Samples:
     attributes = {
         "parameters": options.kind,
         "ports": ", ".join(names),
+        "notes": growth_told(lin, STEADY),
         "resistances": ", ".join(repr(float(each)) for each in z),
     }
     table = values.reshape(len(frequencies), -1)

@@ -8,6 +8,7 @@ frequencies are added until the curve between two of them is plain, beginning at
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured
+from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
@@ -38,6 +40,9 @@ ROUNDS, DENSE = 40, 400
 """How often intervals are halved; unknowns up to which the poles' frequencies are looked at."""
 LOOKS, SAME = 6, 1e-9
 """How often measures look again where they were found; shares of a frequency within which a curve is straight."""
+GROWS = 1e-9
+"""The share of the fastest rate by which a motion grows at least where it is told."""
+STEADY = "there is no steady state with this response"
 AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 """Frequencies around a resonance, in half widths."""
 
@@ -72,6 +77,7 @@ def run(task: Task, options: AcOptions) -> Samples:
     """Complex responses over frequency (Hz)."""
     given = options.grid
     signals, columns, finders, about = list[Signal](), list[Array](), list[Finder](), list[Any]()
+    doubts = list[str]()
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
@@ -80,11 +86,13 @@ def run(task: Task, options: AcOptions) -> Samples:
         columns.append(found.reshape(len(frequencies), -1))
         finders.append(finder_of(lin, inputs, options.amplitudes))
         about.append(point.about(words))
+        doubts.append(growth_told(lin, STEADY, words))
         given = Grid(frequencies, False)
     attributes = {
         "inputs": ", ".join(signal.name for signal in inputs.signals),
         "unknowns": lin.n,
         "at": point.time if options.where.at else "static",
+        "notes": "; ".join(filter(None, doubts)),
     }
     samples = Samples(
         "", frequencies, tuple(signals), np.hstack(columns), attributes=attributes, origin=point.g,
@@ -185,15 +193,29 @@ def refined(lin: Linearised, frequencies: Array, at: Finder, curves: Callable[[A
 
 def _near_poles(lin: Linearised, frequencies: Array) -> Array:
     """With frequencies around each resonance."""
-    if lin.size > DENSE or len(lin.length):
-        return frequencies
-    poles = poles_of([power[:, : lin.size].toarray() for power in lin.equations])
-    if poles is None:
-        return frequencies
-    s = poles.rates[poles.rates.imag > np.abs(poles.rates.real)]
+    rates = _rates(lin)
+    s = rates[rates.imag > np.abs(rates.real)]
     around = ((np.abs(s.imag)[:, None] + np.abs(s.real)[:, None] * AROUND) / (2 * np.pi)).ravel()
     inside = around[(around > frequencies[0]) & (around < frequencies[-1])]
     return np.unique(np.concatenate([frequencies, inside]))
+
+
+@lru_cache(maxsize=1)
+def _rates(lin: Linearised) -> Array:
+    """The poles (1/s); none of a network that is large or has delays, or has none."""
+    if lin.size > DENSE or len(lin.length):
+        return np.zeros(0, complex)
+    found = poles_of([power[:, : lin.size].toarray() for power in lin.equations])
+    return np.zeros(0, complex) if found is None else found.rates
+
+
+def growth_told(lin: Linearised, what: str, words: str = "") -> str:
+    """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
+    rates = _rates(lin)
+    if not len(rates) or rates.real.max() <= GROWS * np.abs(rates).max():
+        return ""
+    time = reading(1.0 / float(rates.real.max()), "s")
+    return f"the operating point{words} is unstable (a motion grows as e^(t/{time})): {what}"
 
 
 def _bent(frequencies: Array, curve: Array) -> Array:

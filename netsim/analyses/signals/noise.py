@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, Kind
-from netsim.analyses.signals.ac import refined
+from netsim.analyses.signals.ac import growth_told, refined
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
@@ -103,6 +103,7 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         "output": output.name,
         "input": ", ".join(names),
         "unknowns": lin.n,
+        "notes": growth_told(lin, "there is no steady noise, whose effective values these could be"),
     }
     return Samples(
         "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
