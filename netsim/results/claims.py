@@ -122,7 +122,8 @@ def with_claims(machine: Machine, samples: Samples) -> Samples:
     """The samples with a note for each assert of a component that they break: those of a run over time, of an
     equilibrium or of equilibria along a curve, and those that other results are about. The hint of a run that failed
     begins with the first, and so do those of what is doubtful about it."""
-    told = broken_claims(machine, samples)
+    of_points = [about.attributes.get("notes", "") for _, about in samples.about]
+    told = [*filter(None, of_points), *broken_claims(machine, samples)]
     samples = replace(samples, about=())
     if not told:
         return samples
@@ -162,8 +163,8 @@ def _place(piece: Samples, row: int) -> str:
     return f"{over.name} = {piece.values[row, 0]:.6g} {over.unit}".rstrip()
 
 
-def at_point(machine: Machine, g: np.ndarray, time: float, place: str) -> tuple[Machine, Samples]:
-    """What asserts read at a point, as one unseen sample: an element of `Samples.about`."""
+def at_point(machine: Machine, g: np.ndarray, time: float, place: str, notes: str = "") -> tuple[Machine, Samples]:
+    """What asserts read at a point, as one unseen sample, with notes of it: an element of `Samples.about`."""
     selection = Selection()
     names = [read.name for claim in claims(machine.system.network) for read in claim.signals.values() if read]
     unseen = add_unseen(machine, selection, names)
@@ -172,7 +173,8 @@ def at_point(machine: Machine, g: np.ndarray, time: float, place: str) -> tuple[
     columns = dict(zip(selection.entries, row[:, None]))
     known = {name: columns[name] for name in unseen}
     values = np.zeros((1, 0))
-    return machine, Samples("", np.array([time]), (), values, attributes={"place": place}, unseen=known)
+    told = {"place": place, "notes": notes}
+    return machine, Samples("", np.array([time]), (), values, attributes=told, unseen=known)
 
 
 def _judged_pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Samples]]:

@@ -172,7 +172,7 @@ def _finely(
     if not len(first):
         return zero, _densities(sources, zero, responses(zero))
     parts = _densities(sources, first, responses(first))
-    much = np.flatnonzero((parts[:, -len(sources.names) :] >= SHARE * parts[:, :1]).any(axis=0))
+    much = np.flatnonzero((parts[:, parts.shape[1] - len(sources.names) :] >= SHARE * parts[:, :1]).any(axis=0))
     kept = np.append(much, np.arange(len(sources.names), parts.shape[1] - 1))
     fine, found = refined(lin, first, responses, lambda found: found[:, kept])
     found = _densities(sources, fine, found)

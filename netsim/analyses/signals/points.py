@@ -8,6 +8,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Line, Task
 from netsim.analyses.given import SECOND
+from netsim.analyses.signals.corners import corners_told
 from netsim.analyses.signals.linearised import Linearised, linearised
 from netsim.core.newton import set_time
 from netsim.core.states import load
@@ -43,8 +44,10 @@ class Point:
     place: str = ""
 
     def about(self, more: str = "") -> tuple[Machine, Samples]:
-        """What components assert here, for `Samples.about`; `more` about the place."""
-        return at_point(self.machine, self.g, self.time, (self.place or f"t = {self.time:.6g} s") + more)
+        """What components assert here, for `Samples.about`, and what is at a corner; `more` about the place."""
+        place = (self.place or f"t = {self.time:.6g} s") + more
+        corners = corners_told(self.machine, self.structure, self.g)
+        return at_point(self.machine, self.g, self.time, place, corners and f"at {place}: {corners}")
 
 
 def instants(given: Any, line: Line) -> tuple[float, ...]:
