@@ -173,6 +173,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         accumulate(trial, sampler.turnover, error)
+        tell_accepted(trial, target)
         factor_ = on_accept(method, problem, trial, h, error)
         if missed > 0.0:
             factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))
@@ -189,7 +190,6 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         longer = min(numbers[LONGEST], max(wanted, size) if at_time_event or h < 0.99 * size else wanted)
         numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
         _arrive(control, target, whole)
-        tell_accepted(trial, target)
         if at_time_event and target < numbers[STOP]:
             _pass_time_event(problem, trial, control, plan, sampler, h)
             if watch.sizes[RELATIONS]:
