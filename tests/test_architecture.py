@@ -41,7 +41,7 @@ ROOMS = {
     "linear.graphs linear.columns linear.matching "
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
-    "minimum_norm contract method scales states tested variational.charts variational.variation "
+    "minimum_norm contract method scales states variational.charts variational.variation "
     "variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
     "begin.stages begin.answers begin.variant methods.tableaux methods.kinks methods.explicit "
@@ -75,7 +75,7 @@ ROOMS = {
     "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.beginning setup.features setup.sums setup.weights setup.instants "
-    "setup.arrays.tested setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
+    "setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
     "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "

@@ -7,7 +7,6 @@ import numpy as np
 
 from netsim.core.compiled import kinds
 from netsim.core.compiled.function import by_address, inner
-from netsim.core.compiled.struct import Struct
 from netsim.core.linear import factors as linear
 from netsim.core.newton import ROUNDED
 from netsim.core.problem import NK, NQ, NY
@@ -59,8 +58,6 @@ class Trial(NamedTuple):
 
     Differences of values that no test weighs by themselves: row k is the sum of weight[p] y[value[p]], p from first[k]
     up to first[k + 1].
-
-    tested: readings of elements that have a test of their own (netsim.core.tested).
     """
 
     g: Array
@@ -88,7 +85,6 @@ class Trial(NamedTuple):
     first: Array
     value: Array
     weight: Array
-    tested: Struct
 
 
 FOLLOWING = 1e-4

@@ -42,23 +42,19 @@ class Entry:
 
 @dataclass
 class Selection:
-    """Saved scalars in order, and expressions computed from them afterwards; `named`: those that somebody has asked
-    for by name."""
+    """Saved scalars in order, and expressions computed from them afterwards."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     shown: dict[str, None] = field(default_factory=dict)
-    named: dict[str, None] = field(default_factory=dict)
     expressions: dict[str, Expr] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
 
-    def add(self, entry: Entry, dimension_: Dimension, show: bool, named: bool = True) -> None:
+    def add(self, entry: Entry, dimension_: Dimension, show: bool) -> None:
         name = entry.signal.name
         self.entries.setdefault(name, entry)
         self.dimensions[name] = dimension_
         if show:
             self.shown[name] = None
-        if named:
-            self.named[name] = None
 
     def signals(
         self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
@@ -191,7 +187,7 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
     problems: list[Problem] = []
     saves = list(saves)
     for entry, dimension_ in finder.default() if not saves else ():
-        selection.add(entry, dimension_, True, named=False)
+        selection.add(entry, dimension_, True)
     for expr, show in [*((e, True) for e in saves), *((e, False) for e in plots)]:
         try:
             _select(expr, show, finder, selection)
@@ -255,15 +251,13 @@ def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) 
 @dataclass(frozen=True, eq=False)
 class Reader:
     """The compiled side of a selection: a call table of readings, places in [g | readings], and what keeps them
-    alive; `lent`: parameters that were copied from those of a batch, (array, batch, positions); `named`: the readings
-    asked for by name, places in their results with their dimensions."""
+    alive; `lent`: parameters that were copied from those of a batch, (array, batch, positions)."""
 
     table: Array
     places: Array
     size: int
     calls: list[KernelCall]
     lent: list[tuple[Array, int, Array]] = field(default_factory=list)
-    named: dict[str, tuple[int, Dimension]] = field(default_factory=dict)
 
     def reads(self, first: int, end: int) -> Array:
         """The places in g from `first` to `end` that are read (in no order, some repeatedly)."""
@@ -307,13 +301,7 @@ def reader_of(machine: Machine, selection: Selection) -> Reader:
         e.slot if e.batch is None else g_size + place[id(e.batch), e.position, e.reading]
         for e in selection.entries.values()
     ]
-    asked = {
-        name: (place_ - g_size, selection.dimensions[name])
-        for name, place_ in zip(selection.entries, places)
-        if place_ >= g_size and name in selection.named
-    }
-    table = call_table(calls, system.layout.uniforms)
-    return Reader(table, np.array(places, np.int64), size, calls, lent, asked)
+    return Reader(call_table(calls, system.layout.uniforms), np.array(places, np.int64), size, calls, lent)
 
 
 def signals_measured(network: Network) -> list[Name]:

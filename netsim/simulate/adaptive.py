@@ -40,7 +40,6 @@ from netsim.simulate.setup.arrays.consistent import closing_plan, consistent_pla
 from netsim.simulate.setup.arrays.control import FEATURES, defect_limits, first_control
 from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.arrays.sampler import first_sampler
-from netsim.simulate.setup.arrays.tested import tested_readings
 from netsim.simulate.setup.arrays.trial import first_factor, first_trial
 from netsim.simulate.setup.features import ends_of
 from netsim.simulate.setup.sizes import set_rounding
@@ -93,7 +92,6 @@ def _begin(
     features = np.zeros(0) if options.step else ends_of(machine, options.stop, time_events, method.work, options.rtol)
     planned = Planned(machine, structure, options, method)
     trial, size = first_trial(planned, g, np.union1d(features, time_events))
-    trial = trial._replace(tested=tested_readings(planned, reader, tracer))
     if not options.formula:
         set_rounding(machine, trial, size, 0.0)
     events = event_iteration(machine, structure, method.explicit)
@@ -122,8 +120,7 @@ def _begin(
     watch = struct_of(events.watch if events else nothing)
     held = [alive, recovery, closed, tables, reader, tracer]
     parts = method, trial, control, sampler, plan, closing, factor, arrays, reactions, watch
-    names, first = [*reader.named, *tracer.named], (plan, arrays)
-    run = Running(machine, structure, options, *parts, held, events, watched=watched, first=first, named=names)
+    run = Running(machine, structure, options, *parts, held, events, watched=watched, first=(plan, arrays))
     _fill(run)
     sampler.totals[:, 2:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
@@ -171,9 +168,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     planned = Planned(machine, structure, run.options, run.method)
     trial, size = first_trial(planned, stands, ends)
     former = run.trial
-    run.trial = trial._replace(
-        counters=former.counters, largest=former.largest, origin=former.origin, tested=former.tested
-    )
+    run.trial = trial._replace(counters=former.counters, largest=former.largest, origin=former.origin)
     run.counters[RESTARTED] = 1
     limits, resting, light = defect_limits(planned, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)

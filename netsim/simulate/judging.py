@@ -7,7 +7,6 @@ W503   steps failed the error test and were accepted, given steps were taken in 
        point could not be made consistent
 W504   a shown expression of signals has no finite value
 W506   errors of the steps may have added up far above rtol, since what swings loses little energy
-W520   no step was short enough for the force, current or output of an element that was asked for
 
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
@@ -22,8 +21,6 @@ from netsim.core.loop.accumulated import ERRORS, PEAK
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
-from netsim.core.tested import LARGEST
-from netsim.core.tested import MISSED as ERRED
 from netsim.library.files import library_folder
 from netsim.network.network import Network
 from netsim.results.samples import Signal
@@ -144,21 +141,6 @@ def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None
     message += "an oscillation loses so little energy that none of them is forgotten"
     hint = "use a smaller rtol, or a method of higher order (`radau`, `rk8`); `verify = yes` measures the error"
     return Problem("W506", message, hint=hint)
-
-
-def reading_verdict(options: TransientOptions, names: Sequence[str], tested: Any) -> Problem | None:
-    """W520 if an accepted step had an error of readings larger than `KEPT` rtol; `tested`: see netsim.core.tested."""
-    sizes = np.maximum(tested.sizes[LARGEST], np.minimum(tested.nominal, tested.units[tested.unit]))
-    missed = tested.sizes[ERRED] / np.where(sizes > 0.0, sizes, 1.0)
-    bad = np.flatnonzero(missed > KEPT * options.rtol)
-    if not len(bad):
-        return None
-    worst = bad[np.argmax(missed[bad])]
-    more = f" ({counted(len(bad) - 1, 'further signal')} likewise)" if len(bad) > 1 else ""
-    message = f"'{names[worst]}' may be off by {missed[worst]:.2g} of its largest value{more}: "
-    message += f"no step was short enough for it (rtol = {options.rtol:g})"
-    hint = "it is a small difference of large quantities, or it jumps; `verify = yes` measures its error"
-    return Problem("W520", message, hint=hint)
 
 
 def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Problem]:

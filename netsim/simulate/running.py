@@ -71,7 +71,7 @@ class Running:
     `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
     `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's;
     `answers`, `reused`: workspace for the sizes that rounding leaves, and whether arrays serve other runs afterwards
-    (netsim.simulate.variants); `named`: the readings of trial.tested."""
+    (netsim.simulate.variants)."""
 
     machine: Machine
     structure: Structure
@@ -103,7 +103,6 @@ class Running:
     requested: int = 0
     answers: Struct | None = None
     reused: bool = False
-    named: list[str] = field(default_factory=list)
 
     def struct(self, name: str) -> Struct:
         """One of its parts behind one address; parts that events exchange are kept."""

@@ -28,14 +28,7 @@ from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.judging import (
-    added_up,
-    added_up_verdict,
-    energy_verdict,
-    reading_verdict,
-    step_verdicts,
-    value_verdicts,
-)
+from netsim.simulate.judging import added_up, added_up_verdict, energy_verdict, step_verdicts, value_verdicts
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import told
@@ -168,7 +161,6 @@ def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[
     """What makes a result doubtful, and what makes it wrong."""
     found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
     found += [each] if (each := added_up_verdict(run.options, _added_up(run))) else []
-    found += [each] if (each := reading_verdict(run.options, run.named, run.trial.tested)) else []
     energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted

@@ -75,9 +75,8 @@ from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
 from netsim.core.loop.sampler import record, take
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.core.problem import NK, NQ
-from netsim.core.scales import SO_FAR, UNKNOWN, set_scales
+from netsim.core.scales import SO_FAR, UNKNOWN, count_refused, pass_refused, set_scales
 from netsim.core.states import copy, project_end
-from netsim.core.tested import tell_accepted, tell_refused
 
 GOING, DONE, FULL, EVENT = 100, 101, 102, 103
 """What `advance` answers besides a failure's status: more steps to do, at the end, no room for samples,
@@ -121,8 +120,11 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         h = target - t
         if trial.counters[FORMULA] and target < numbers[STOP] and abs(h - numbers[FIXED]) <= TOGETHER * numbers[FIXED]:
             h = numbers[FIXED]
-        edge = EDGE * max(abs(target), abs(h))
-        last = min(target, control.time_events[places[TIME_EVENT]]) - edge if at_time_event else target
+        last = (
+            min(target, control.time_events[places[TIME_EVENT]]) - EDGE * max(abs(target), abs(h))
+            if at_time_event
+            else target
+        )
         numbers[LAST] = last
         set_scales(problem, trial)
         status, error = step(method, problem, factor, trial, t, h, last)
@@ -143,7 +145,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
             trial.counters[REFUSED] += 1
-            tell_refused(problem, trial, target)
+            count_refused(problem, trial, target)
             places[FAILURES] += 1
             places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
             numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
@@ -156,7 +158,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         numbers[REFUSED_BY], missed = missed / np.sqrt(h), 0.0 if idle else missed
         if missed > 1.0 and not too_short(numbers, h):
             trial.counters[REJECTED] += 1
-            tell_refused(problem, trial, target)
+            count_refused(problem, trial, target)
             places[FAILURES] += 1
             mend_start(method, problem, factor, trial, control, t, h)
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
@@ -173,7 +175,6 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         accumulate(trial, sampler.turnover, error)
-        tell_accepted(trial, target)
         factor_ = on_accept(method, problem, trial, h, error)
         if missed > 0.0:
             factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))
@@ -190,6 +191,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         longer = min(numbers[LONGEST], max(wanted, size) if at_time_event or h < 0.99 * size else wanted)
         numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
         _arrive(control, target, whole)
+        pass_refused(trial, target)
         if at_time_event and target < numbers[STOP]:
             _pass_time_event(problem, trial, control, plan, sampler, h)
             if watch.sizes[RELATIONS]:

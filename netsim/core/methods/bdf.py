@@ -18,7 +18,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import POWER, RESTARTED
+from netsim.core.contract import POWER, RESTARTED, error_norm
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
@@ -27,7 +27,6 @@ from netsim.core.problem import NK, NQ, NY
 from netsim.core.rotation import in_chart, move_chart
 from netsim.core.scales import widen
 from netsim.core.states import copy
-from netsim.core.tested import judged_norm
 
 Array = np.ndarray
 
@@ -178,8 +177,9 @@ def step(method, problem, factor, trial, t, h, last):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
     trial.tolerances[POWER] = order + 1.0
     e = method.spread
-    # rates of values are not known yet: their error follows from those of x, v and differentiated quantities
-    if trial.counters[RESTARTED] != 0:
+    if (
+        trial.counters[RESTARTED] != 0
+    ):  # rates of values are not known yet: their error follows from those of x, v and differentiated quantities
         copy(e, 2 * nk + ny, e, 2 * nk, nq)
         return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], length, h)
     widen(problem, trial, trial.end, True)
@@ -192,7 +192,7 @@ def _norm(problem, trial, e, h):
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     for i in range(2 * nk):
         e[i] *= CAUTION
-    return judged_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
 @inner

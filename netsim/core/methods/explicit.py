@@ -24,7 +24,6 @@ from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
-from netsim.core.tested import judged_norm
 
 Array = np.ndarray
 
@@ -189,7 +188,7 @@ def _over_kink(method, problem, trial, h, last, error):
         other[i if i < 2 * nk else nk + ny + i] += method.sudden[i]
     for f in range(problem.rotations.shape[0]):
         copy(trial.end, problem.rotations[f], other, problem.rotations[f], 3)
-    method.met[KINK] = _judged_distance(method, problem, trial, h, last, found == 2)
+    method.met[KINK] = _distance(method, problem, trial, h, last, found == 2)
     return method.met[KINK]
 
 
@@ -200,7 +199,7 @@ def _difference(method, problem, trial, weights, h, last):
     differential = False
     for i in range(problem.sizes[NY]):
         differential = differential or trial.exponent[2 * problem.sizes[NK] + i] == 0
-    return _judged_distance(method, problem, trial, h, last, differential)
+    return _distance(method, problem, trial, h, last, differential)
 
 
 @inner
@@ -227,14 +226,6 @@ def _distance(method, problem, trial, h, last, consistent):
     for i in range(ny):
         e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
-
-
-@inner
-def _judged_distance(method, problem, trial, h, last, consistent):
-    """The same, or the largest error of a reading."""
-    nk, e = problem.sizes[NK], method.error
-    found = _distance(method, problem, trial, h, last, consistent)
-    return judged_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h) if found < np.inf else found
 
 
 @inner

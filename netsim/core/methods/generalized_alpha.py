@@ -36,6 +36,7 @@ from netsim.core.contract import (
     FORMULA,
     RESTARTED,
     cubic_differentiated,
+    error_norm,
     held,
     proposed,
     set_time,
@@ -49,7 +50,6 @@ from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, 
 from netsim.core.rotation import angular_acceleration
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load, project_end
-from netsim.core.tested import judged_norm
 
 Array = np.ndarray
 
@@ -209,7 +209,7 @@ def _error(method, problem, factor, trial, h):
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
     widen(problem, trial, e, True)
-    return judged_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
+    return error_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 
 @inner

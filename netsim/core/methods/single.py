@@ -39,7 +39,6 @@ from netsim.core.newton import (
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
 from netsim.core.scales import set_least, widen
 from netsim.core.states import copy, keep, load
-from netsim.core.tested import judged_norm
 
 TIGHTEST = 1e-12
 SHARE = 0.02
@@ -235,7 +234,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
     widen(problem, trial, trial.end, True)
-    norm = judged_norm(problem, trial, dx, du, du[nk:], h)
+    norm = error_norm(problem, trial, dx, du, du[nk:], h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm
 
@@ -259,4 +258,4 @@ def _damped(problem, factor, trial, h):
     solve(factor, trial, r, r)
     for i in range(e.shape[0]):
         e[i] -= r[i]
-    return judged_norm(problem, trial, e[:0], e[:0], e, h)
+    return error_norm(problem, trial, e[:0], e[:0], e, h)
