@@ -12,9 +12,11 @@ METHODS = ["radau", "bdf", "trbdf2", "rk45", "generalized_alpha"]
 PERMITTED = {
     ("top", "generalized_alpha"): 100.0,
     **{(build.__name__, "generalized_alpha"): 100.0 for build in (belt, backlash, ram, lossy_gear, rigid_gearbox)},
+    ("backlash", "radau"): 60.0,
 }
 """Where an oscillation without losses adds up errors of order 2: 80 rtol in 3 periods, and W506 is told from 100 on. It
-would not be told of a free body: its energy does not swing (docs/integrators.md)."""
+would not be told of a free body: its energy does not swing (docs/integrators.md). Where a stiffness jumps, the estimate
+of radau sometimes sees a small part of the error."""
 INDEX_3 = (two_pendulums, lossy_gear, rigid_gearbox)
 
 

@@ -182,8 +182,7 @@ def test_what_bricards_account_misses_falls_with_the_tolerance():
     runs = [model.transient(stop=10.0, rtol=rtol) for rtol in (1e-6, 1e-8)]
     rough, fine = (abs(run.attrs["energy_balance"]) for run in runs)
     assert rough < 5e-6 and fine < rough / 3
-    # 2 to 8 of 255 steps at tolerances within a tenth of 1e-6, none of 720 at 1e-8
-    assert sum(run.attrs["failed"] for run in runs) <= 0.01 * sum(run.attrs["steps"] for run in runs)
+    assert all(run.attrs["failed"] <= 0.02 * run.attrs["steps"] for run in runs)
 
 
 FLEXIBLE = {

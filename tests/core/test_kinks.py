@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods and Radau see the error that they make over a kink of their rates."""
+"""Explicit Runge-Kutta methods see the error that they make over a kink of their rates."""
 
 from types import SimpleNamespace
 
@@ -14,8 +14,6 @@ from netsim.core.methods import kinks
 from netsim.core.methods.kinks import kink_weights
 from netsim.core.methods.tableaux import dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.problem import NQ
-from netsim.core.radau import arrays as radau
-from netsim.core.radau import unseen
 
 TABLEAUX = [dormand_prince_5, verner_6, dormand_prince_8]
 
@@ -119,55 +117,3 @@ def test_a_narrow_pulse_takes_the_steps_of_the_embedded_formula():
     for method, most in (("rk45", 3600), ("rk6", 2250), ("rk8", 800)):  # 3435, 2120 and 747
         (samples,) = netsim.load(f"{text}run transient(stop = 300 s)\n").samples({"method": method, "rtol": 1e-8})
         assert samples.attributes["steps"] + samples.attributes["rejected"] < most
-
-
-# ------------------------------------------------------------------------------------------------- radau
-
-
-def differences(theta, ratio):
-    """The estimate's own difference of rates max(t - theta, 0), the other one, and the error of their integral."""
-    method = SimpleNamespace(memory=np.ones(radau.SMOOTH + 1))
-    method.memory[radau.LAST_H] = ratio
-    weights = unseen.weights_of.py_func(method, SimpleNamespace(counters=np.zeros(contract.COUNTERS, np.int64)), 1.0)
-    slope, inner = radau.coefficients()[4], np.maximum(radau.C - theta[:, None], 0)
-    own = np.maximum(-theta, 0) - inner @ radau.A_MATRIX.T @ slope
-    nodes = np.array([-ratio * (1 - radau.C[1]), 0.0, radau.C[0], radau.C[1]])
-    return own, np.maximum(nodes - theta[:, None], 0) @ weights, inner @ radau.A_MATRIX[2] - (1 - theta) ** 2 / 2
-
-
-@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0, 4.0])
-def test_what_radaus_estimate_does_not_see_of_a_kink_another_difference_sees(ratio):
-    theta = np.linspace(0, 1, 1001)[1:-1]
-    own, other, wrong = (np.abs(each) for each in differences(theta, ratio))
-    own, other = own / radau.coefficients()[3][0], other / radau.coefficients()[3][0]
-    assert (own[wrong > 0.01] < wrong[wrong > 0.01] / 10).any()
-    assert (np.maximum(own, other) >= wrong / 3).all()
-
-
-def test_both_differences_are_one_where_rates_are_smooth():
-    """Of 1, t and t^2 nothing is left, of t^3 the same."""
-    method = SimpleNamespace(memory=np.full(radau.SMOOTH + 1, 1.7))
-    trial = SimpleNamespace(counters=np.zeros(contract.COUNTERS, np.int64))
-    weights = np.array(unseen.weights_of.py_func(method, trial, 1.0))
-    nodes = np.array([-1.7 * (1 - radau.C[1]), 0.0, radau.C[0], radau.C[1]])
-    slope = radau.coefficients()[4]
-    for power, left in enumerate((0.0, 0.0, 0.0, unseen.K)):
-        own = (power == 0) - radau.C**power @ radau.A_MATRIX.T @ slope
-        assert weights @ nodes**power == pytest.approx(left, abs=1e-13) and own == pytest.approx(left, abs=1e-13)
-    for spoiled in ("restarted", "refused"):
-        trial.counters[contract.RESTARTED] = 1 if spoiled == "restarted" else 0
-        method.memory[radau.SMOOTH] = 0.0 if spoiled == "refused" else 1.0
-        assert unseen.weights_of.py_func(method, trial, 1.0)[0] == 0.0
-
-
-@pytest.mark.parametrize(("own", "other", "found"), [(1.0, 2.9, 1.0), (-1.0, 3.1, 3.1), (2.0, -0.1, 2.0)])
-def test_the_other_difference_counts_where_it_is_three_times_as_large(own, other, found):
-    assert unseen.larger.py_func(own, other) == found
-
-
-@pytest.mark.parametrize("build", [belt, backlash])
-def test_kinks_at_any_place_of_radaus_steps_are_seen(build):
-    """Forty runs of slightly different sizes and tolerances: the worst was 40 rtol off, 3 of them more than 10."""
-    for k in range(0, 40, 2):
-        _, wrong, codes = ran(build(1.0 + 0.0137 * k, 1.0), method="radau", rtol=1e-6 * (1 + 0.01 * k))
-        assert wrong < 10.0 and codes == []

@@ -47,7 +47,6 @@ from netsim.core.radau.stages import (
     start_stages,
     velocities,
 )
-from netsim.core.radau.unseen import larger, remember, see_in_motion, weights_of
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
@@ -93,9 +92,6 @@ def _error(method, problem, factor, trial, h):
             - (slope[0] * (method.v[0, k] - v0) + slope[1] * (method.v[1, k] - v0) + slope[2] * (method.v[2, k] - v0))
             / h
         )
-    seen = weights_of(method, trial, h)
-    see_in_motion(method, problem, trial, h, seen, dv)
-    for k in range(nk):
         g[v + k] -= dx[k]
         g[a + k] -= dv[k] + rate * dx[k]
     if nq and nk:  # differentiated quantities of velocities follow the velocities' shift
@@ -107,10 +103,7 @@ def _error(method, problem, factor, trial, h):
         q0 = trial.start[at + c]
         bend = slope[0] * (method.q[0, c] - q0) + slope[1] * (method.q[1, c] - q0) + slope[2] * (method.q[2, c] - q0)
         shift = rate * (method.q[3, c] - method.q[2, c]) if nk else 0.0
-        first = trial.start[at + nq + c]
-        other = seen[0] * method.before[nk + c] + seen[1] * first
-        other += seen[2] * method.rate[0, c] + seen[3] * method.rate[1, c]
-        g[history + c] = method.rate[2, c] - larger(first - bend / h, other) + shift
+        g[history + c] = method.rate[2, c] - (trial.start[at + nq + c] - bend / h) + shift
     for k in range(problem.sizes[ENTRIES]):
         out[k] = 0.0
     run_table(method.rates, g, out)
@@ -246,7 +239,6 @@ def on_accept(method, problem, trial, h, error):
         factor = min(factor, predicted)
     stays = h < 0.9 * memory[LAST_H] and error > max(0.1, 0.5 * memory[LAST_ERROR])
     memory[LAST_ERROR], memory[LAST_H] = max(1e-2, error), h
-    remember(method, problem, trial, h)
     follow(problem, trial, h)
     memory[HAVE] = 0.0 if memory[THETA] > SLOW or stays else 1.0
     memory[FAINT] = (

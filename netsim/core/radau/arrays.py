@@ -27,11 +27,10 @@ A_MATRIX = np.array([
     [(16 - _s6) / 36, (16 + _s6) / 36, 1 / 9],
 ])  # fmt: skip
 
-HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, STAYED, SMOOTH = range(11)
+HAVE, FACTOR_H, THETA, FAINT, LAST_ERROR, LAST_H, COUNT, SHRINK, SOLVED, STAYED = range(10)
 """Positions in the memory: derivatives at hand, step size of the factors, contraction, Newton's eta, error and size of
 the last step, iterations, the share of the step to try next after a failure, the size of the step whose stages are
-already solved, whether Newton's method ended with small corrections that stay, whether the rates of the last step serve
-netsim.core.radau.unseen."""
+already solved, whether Newton's method ended with small corrections that stay."""
 
 
 REFACTOR_PAIR, SOLVE_PAIR = range(2)
@@ -41,7 +40,7 @@ REFACTOR_PAIR, SOLVE_PAIR = range(2)
 class Radau(NamedTuple):
     """Coefficients, and the memory and work arrays of one run: stages z (3, n), residuals, the last corrections in
     their scales, differentiated quantities, prescribed inputs at the stages, matrix coefficients, shares of the stages
-    inside the step, accelerations and rates at the second stage of the step before."""
+    inside the step."""
 
     w: Array
     transform: Array
@@ -67,7 +66,6 @@ class Radau(NamedTuple):
     code: Array
     share: Array
     share_rate: Array
-    before: Array
 
 
 @cache
@@ -96,7 +94,7 @@ def prepare(setting: Setting) -> Struct:
     """The arrays of one run."""
     n, nk, nq, nnz, differentiated = setting.n, setting.nk, setting.nq, setting.nnz, setting.differentiated()
     w, transform, inverse, eigenvalues, slope = coefficients()
-    memory = np.zeros(SMOOTH + 1)
+    memory = np.zeros(STAYED + 1)
     memory[FAINT] = 1.0
     pair, differentiated = (
         struct_of(complex_factor(setting.factor)),
@@ -106,7 +104,7 @@ def prepare(setting: Setting) -> Struct:
         w, transform, inverse, eigenvalues, slope, memory, np.zeros((3, n)), np.zeros((3, n - nk)), np.zeros((3, n)),
         np.zeros((3, n)), np.zeros((3, nk)), np.zeros((4, nq)), np.zeros((3, nq)), np.zeros((3, setting.inputs + 1)),
         np.zeros((3, nnz)), np.zeros(nnz, complex), np.zeros(n, complex), np.zeros((3, n)), pair, differentiated,
-        setting.rates(), np.zeros(2, np.int64), np.zeros(3), np.zeros(3), np.zeros(nk + nq),
+        setting.rates(), np.zeros(2, np.int64), np.zeros(3), np.zeros(3),
     )  # fmt: skip
     kind, vector = method.pair.kind, kinds.array("complex128", 1)
     method.code[REFACTOR_PAIR] = address_of(refactor, kinds.REAL, kind, vector)
