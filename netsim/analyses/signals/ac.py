@@ -8,7 +8,6 @@ frequencies are added until the curve between two of them is plain, beginning at
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, numbers, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import response
-from netsim.analyses.signals.states.reduction import poles_of
+from netsim.analyses.signals.states.reduction import may_grow, poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured
@@ -42,6 +41,8 @@ LOOKS, SAME = 6, 1e-9
 """How often measures look again where they were found; shares of a frequency within which a curve is straight."""
 GROWS = 1e-9
 """The share of the fastest rate by which a motion grows at least where it is told."""
+CERTAIN = 1e-3
+"""Below this part of that the eigenvalues as they come say that nothing grows."""
 STEADY = "there is no steady state with this response"
 AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 """Frequencies around a resonance, in half widths."""
@@ -200,18 +201,24 @@ def _near_poles(lin: Linearised, frequencies: Array) -> Array:
     return np.unique(np.concatenate([frequencies, inside]))
 
 
-@lru_cache(maxsize=1)
 def _rates(lin: Linearised) -> Array:
     """The poles (1/s); none of a network that is large or has delays, or has none."""
-    if lin.size > DENSE or len(lin.length):
-        return np.zeros(0, complex)
-    found = poles_of([power[:, : lin.size].toarray() for power in lin.equations])
+    found = poles_of(_equations(lin)) if _has_poles(lin) else None
     return np.zeros(0, complex) if found is None else found.rates
+
+
+def _has_poles(lin: Linearised) -> bool:
+    return lin.size <= DENSE and not len(lin.length)
+
+
+def _equations(lin: Linearised) -> list[Array]:
+    return [power[:, : lin.size].toarray() for power in lin.equations]
 
 
 def growth_told(lin: Linearised, what: str, words: str = "") -> str:
     """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
-    rates = _rates(lin)
+    seems = _has_poles(lin) and may_grow(_equations(lin), CERTAIN * GROWS)
+    rates = _rates(lin) if seems else np.zeros(0)
     if not len(rates) or rates.real.max() <= GROWS * np.abs(rates).max():
         return ""
     time = reading(1.0 / float(rates.real.max()), "s")

@@ -171,6 +171,18 @@ class Poles:
     states: Array
 
 
+def may_grow(parts: Sequence[Array], share: float) -> bool:
+    """Whether an eigenvalue lies right of the imaginary axis by more than this share of the fastest, before those that
+    are slow or zero are found anew: where none does `poles_of` need not be asked."""
+    from scipy import linalg
+
+    found = reduced(parts)
+    if found is None or not found.states:
+        return False
+    s = linalg.eigvals(found.dynamics)
+    return bool(s.real.max() > share * np.abs(s).max())
+
+
 def poles_of(parts: Sequence[Array]) -> Poles | None:
     """Every finite s of sum_k s^k parts[k] x = 0; None as `reduced`."""
     from scipy import linalg
