@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.core.radau.arrays import C
 from netsim.equations.kernels.program import Program
-from netsim.equations.kernels.reference import OPERATIONS
+from netsim.equations.kernels.reference import intermediates
 from netsim.equations.machine import Machine
 from netsim.equations.parameters import parameters_of
 from netsim.initial.consistent.derivatives import derivative_of
@@ -78,18 +78,14 @@ def _differences(machine: Machine, rows: Array) -> Iterator[Array]:
 
 
 def _decisions(program: Program, rows: Array, places: Array, uniforms: Array, parameters: Array) -> Array:
-    values = [rows[:, each].T for each in places]
-    values += [rows[None, :, each] for each in uniforms]
-    values += [each[:, None] for each in parameters]
-    values += [np.full((1, 1), each) for each in program.constants]
+    gathered, common = [rows[:, each].T for each in places], [rows[None, :, each] for each in uniforms]
+    values = intermediates(program, gathered, common, [each[:, None] for each in parameters])
     shape, found = (places.shape[1], len(rows)), list[Array]()
     with np.errstate(all="ignore"):
         for step in program.instructions:
-            operands = [values[i] for i in step.operands]
-            values.append(np.asarray(OPERATIONS[step.op](*operands)))
             if step.op in PAIRS or step.op in ALONE:
-                difference = operands[0] - operands[1] if step.op in PAIRS else operands[0]
-                found.append(np.broadcast_to(difference, shape))
+                first, *other = (values[i] for i in step.operands)
+                found.append(np.broadcast_to(first - other[0] if step.op in PAIRS else first, shape))
     return np.concatenate(found)
 
 

@@ -5,7 +5,7 @@ floor and their like look at the real part. Accuracy: each operation as NumPy ro
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,18 @@ def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Arr
     of an operation that has no analytic continuation here (erf, hypot, atan2 and the remainders).
     """
     n = gathered.shape[1] if program.n_gather else parameters.shape[1]
+    values = intermediates(program, gathered, uniforms, parameters)
+    found = np.empty((program.n_outputs, n), np.result_type(gathered, uniforms, parameters, np.float64))
+    for row, i in zip(found, program.outputs):
+        row[:] = values[i]
+    return found
+
+
+def intermediates(
+    program: Program, gathered: Iterable[Any], uniforms: Iterable[Any], parameters: Iterable[Any]
+) -> list[Any]:
+    """All values of a program: inputs, uniforms, parameters (each of any shapes that go together), constants, and what
+    each instruction makes of them."""
     values: list[Any] = [*gathered, *uniforms, *parameters, *map(np.float64, program.constants)]
     with np.errstate(all="ignore"):
         for operation, operands in _steps(program):
@@ -46,10 +58,7 @@ def evaluate(program: Program, gathered: Array, uniforms: Array, parameters: Arr
                 values.append(operation(values[operands[0]], values[operands[1]]))
             else:
                 values.append(operation(values[operands[0]]))
-    found = np.empty((program.n_outputs, n), np.result_type(gathered, uniforms, parameters, np.float64))
-    for row, i in zip(found, program.outputs):
-        row[:] = values[i]
-    return found
+    return values
 
 
 def _steps(program: Program) -> list[tuple[Callable[..., Any], tuple[int, ...]]]:
