@@ -37,9 +37,9 @@ def settled_at(curve: Curve, structure: Structure) -> None:
     _agree(curve, structure)
 
 
-def _agree(curve: Curve, structure: Structure) -> None:
+def _agree(curve: Curve, structure: Structure, known: EventIteration | None = None) -> None:
     """The operating point whose discretes follow from it, from one that may contradict them."""
-    events = _events(curve, structure)
+    events = _events(curve, structure, known)
     for _ in range(ROUNDS):
         if events is None or not starts_otherwise(events, curve.g):
             return
@@ -58,7 +58,10 @@ def settle(curve: Curve) -> None:
     recharted(machine.system, curve.g, all_of_them=True)
 
 
-def _events(curve: Curve, structure: Structure) -> EventIteration | None:
+def _events(curve: Curve, structure: Structure, known: EventIteration | None = None) -> EventIteration | None:
+    """Those of the curve's machine, which is another one at each l where that is a parameter: else those `known`."""
+    if known and curve.slot >= 0:
+        return known
     machine = curve.rest.machine
     return event_iteration(machine, structure) if has_events(machine) else None
 
@@ -76,7 +79,7 @@ def through_switching(
     for _ in range(MOST):
         kept = None
         for value in along(curve, curve.value, last, steps, sense, folds=folds):
-            events = events if curve.slot >= 0 else _events(curve, structure)
+            events = _events(curve, structure, events)
             if kept is not None and starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
                 break
             kept = curve.kept()
@@ -84,9 +87,9 @@ def through_switching(
         else:
             return
         sense = float(np.sign((curve.value - kept[1]) * (last - first))) or sense
-        kept = _end(curve, structure, kept, CLOSE * size)
+        kept = _end(curve, structure, events, kept, CLOSE * size)
         before = curve.g[curve.rest.places]
-        _agree(curve, structure)
+        _agree(curve, structure, events)
         moved = np.abs(curve.g[curve.rest.places] - before) / curve.sizes[:-1]
         if jumps is not None and moved.max(initial=0.0) > APART:
             jumps.append(curve.value)
@@ -96,7 +99,9 @@ def through_switching(
     raise SimulationError(Problem("E441", f"the operating points switch more than {MOST} times before {last:.6g}"))
 
 
-def _end(curve: Curve, structure: Structure, low: tuple[Array, float], close: float) -> tuple[Array, float]:
+def _end(
+    curve: Curve, structure: Structure, known: EventIteration | None, low: tuple[Array, float], close: float
+) -> tuple[Array, float]:
     """From a point that agrees with its discretes to one behind it that does not, where the curve stands: nearly
     together. The curve then stands at the latter; the former."""
     high, only = curve.kept(), np.append(np.zeros(curve.rest.n), 1.0)
@@ -107,7 +112,7 @@ def _end(curve: Curve, structure: Structure, low: tuple[Array, float], close: fl
         curve.set(0.5 * (low[1] + high[1]))
         if not curve.corrected(only, near=np.inf):
             break
-        events = _events(curve, structure)
+        events = _events(curve, structure, known)
         if starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
             high = curve.kept()
         else:
