@@ -79,7 +79,7 @@ ROOMS = {
     "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "
-    "signals.linearised signals.states.leading signals.states.reduction modal recursion_options recursion static "
+    "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction modal recursion_options recursion static "
     "over_time.run transient "
     "signals.corners signals.points signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "

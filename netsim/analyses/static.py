@@ -48,7 +48,7 @@ def static(task: Task, options: StaticOptions) -> Samples:
     """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
-    machine, _, found = settled(task.machine, task.structure, options.at, options.formulation)
+    machine, _, found = settled(task.machine, task.structure, options.at, options.formulation, judged=True)
     g = found.g
     selection = select(machine, task.saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)

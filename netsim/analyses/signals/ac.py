@@ -20,6 +20,7 @@ from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, numbers, where
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import response
+from netsim.analyses.signals.states.passivity import passive
 from netsim.analyses.signals.states.reduction import may_grow, poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
@@ -217,7 +218,7 @@ def _equations(lin: Linearised) -> list[Array]:
 
 def growth_told(lin: Linearised, what: str, words: str = "") -> str:
     """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
-    seems = _has_poles(lin) and may_grow(_equations(lin), CERTAIN * GROWS)
+    seems = _has_poles(lin) and not passive(lin.machine, lin.g) and may_grow(_equations(lin), CERTAIN * GROWS)
     rates = _rates(lin) if seems else np.zeros(0)
     if not len(rates) or rates.real.max() <= GROWS * np.abs(rates).max():
         return ""

@@ -124,15 +124,20 @@ def read(reader: Reader, g: Array) -> Array:
 
 def _equations(machine: Machine, g: Array) -> Iterator[tuple[Array, Array, int, Array]]:
     """(rows, columns, order, values) of equations, then definitions."""
+    for batch, row, _, columns, order, values in derivatives(machine, g):
+        yield all_equation_numbers(machine.system, batch)[row], columns, order, values
+
+
+def derivatives(machine: Machine, g: Array) -> Iterator[tuple[Batch, int, Key, Array, int, Array]]:
+    """(batch, row of its form, key, columns, order, values) of what elements add to equations and definitions."""
     system = machine.system
     for batch in system.batches:
         kernel = batch.kernels.partials
         if kernel.program.n_outputs:
-            numbers = all_equation_numbers(system, batch)
             gathered, uniforms = g[system.gather(batch, kernel)], g[system.layout.uniforms]
             values = evaluate(kernel.program, gathered, uniforms, machine.parameters[id(batch)])
             for (_, row, key, order), value in zip(kernel.scatter, values):
-                yield numbers[row], _columns(system, batch, key), order, value
+                yield batch, row, key, _columns(system, batch, key), order, value
 
 
 def _columns(system: System, batch: Batch, key: Key) -> Array:

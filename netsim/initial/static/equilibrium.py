@@ -48,7 +48,7 @@ class Equilibrium:
     others: tuple[Array, ...] = ()
 
 
-def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = True) -> Equilibrium:
+def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = False) -> Equilibrium:
     """The equilibrium nearest to the point in g (positions, values), or downhill from there. Where nothing moves the
     point does not depend on whether it is stable, which is asked only if it is to be `judged`.
 

@@ -152,7 +152,7 @@ def placed(machine: Machine) -> Machine:
 
 
 def settled(
-    machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute", judged: bool = True
+    machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute", judged: bool = False
 ) -> tuple[Machine, Structure, Equilibrium]:
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t;
     `formulation`: in which coordinates; `judged`: whether it is asked if it is stable.
@@ -182,7 +182,7 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
         if layout.nk:
             raise
         try:
-            point = settled(machine, structure, judged=False)[2].g
+            point = settled(machine, structure)[2].g
         except (SimulationError, InputError):
             point = None
         if point is None:

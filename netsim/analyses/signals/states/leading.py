@@ -21,6 +21,8 @@ FAINT = 1e-13
 below this share of their terms."""
 SINGULAR = 1e-13
 """Relative singular value of the leading coefficients below which they are singular."""
+REGULAR = 1e-8
+"""Reciprocal condition of the leading coefficients, by their factors, from which singular values are not asked for."""
 PART = 1e-8
 """Equations with a smaller share of a null vector have no part in it."""
 
@@ -78,12 +80,17 @@ def _orders(parts: Sequence[Array]) -> Offsets | None:
 
 def _null(top: Array) -> Array | None:
     """u with u^T top = 0; None where there is none."""
+    from scipy.linalg import lapack
     from scipy.sparse import csc_matrix
 
     if not len(top):
         return None
     rows, columns = equilibrate(csc_matrix(np.abs(top)))
-    left, sizes, _ = np.linalg.svd(rows[:, None] * top * columns)
+    own_units = rows[:, None] * top * columns
+    factor, _, singular = lapack.dgetrf(own_units)
+    if not singular and lapack.dgecon(factor, np.abs(own_units).sum(axis=0).max())[0] > REGULAR:
+        return None
+    left, sizes, _ = np.linalg.svd(own_units)
     if sizes[-1] > SINGULAR * sizes[0]:
         return None
     found = np.where(np.abs(left[:, -1]) > PART * np.abs(left[:, -1]).max(), left[:, -1], 0.0)
