@@ -59,7 +59,7 @@ ROOMS = {
     "diagnosis.changes diagnosis.operating_point "
     "initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
     "reactions.left_out singular_configuration consistent.plan consistent.compiled_start recovery differentiated flat_plan "
-    "reactions.minimum_norm static.rest static.homotopy static.equilibrium static.reinitialisation",
+    "reactions.minimum_norm static.rest static.determined static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
     "tree.algorithms.observers tree.algorithms.superelements tree.algorithms.derivatives tree.algorithms.newmark superelements "

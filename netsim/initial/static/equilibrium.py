@@ -15,6 +15,7 @@ from netsim.core.linear.factors import SingularMatrix, analyse
 from netsim.core.linear.symbolic import equilibrate
 from netsim.equations.machine import Machine
 from netsim.equations.messages import describe_row, sentences, span_of, undetermined
+from netsim.equations.system import System
 from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import not_finite
@@ -28,8 +29,10 @@ MOST_JUDGED = 400
 """Unknowns up to which stability is judged: it takes all eigenvalues of a dense matrix."""
 FAR = 1e6
 """How many times larger than all else a way along what nothing resists is where loads vanish in its rounding alone."""
+STAYING = ("limited Newton", "damped Newton")
 GROWS = 1e-7
 PUSH = 0.02
+INTEGRATED = "what is integrated is zero at rest: close a loop around the integrator, or begin with from = rest"
 SMALL = 0.3
 """Away from an unstable state an implicit step leads only while it is short against the growth: later it leads back."""
 
@@ -57,7 +60,7 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = False) 
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
     moves, start = machine.system.layout.nk > 0, g.copy()
-    if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
+    if (not moves or not _at_once(search)) and not climb(search, _order(moves)) and not _stays(search, start):
         raise _none_found(search)
     singular = _null(search)
     if singular and _ran_off(search, singular, start):
@@ -90,6 +93,19 @@ def _at_once(search: Search) -> bool:
             search.log.append(f"damped Newton converged ({search.iterations} iterations)")
             return True
     search.g[:] = start
+    return False
+
+
+def _stays(search: Search, start: Array) -> bool:
+    """Newton's method where nothing determines some unknowns (what integrates zero), which stay; False, and the search
+    as it was, where equations contradict one another."""
+    failed, tried = search.g.copy(), list(search.log)
+    search.g[:] = start
+    if _null(search):
+        search.staying = True
+        if climb(search, STAYING) and search.rest.settled(search.g, search.rest.residual(search.g)):
+            return True
+    search.g[:], search.log[:] = failed, tried
     return False
 
 
@@ -203,6 +219,11 @@ def _without_value_ahead(search: Search) -> list[Instance]:
     return []
 
 
+def _contradicting(system: System, rows: Array) -> str:
+    """The equations in a combination of which nothing but a number is left."""
+    return " and ".join(dict.fromkeys(describe_row(system, int(i)) for i in np.argsort(-np.abs(rows))[:2]))
+
+
 def _none_found(search: Search) -> SimulationError:
     system = search.rest.machine.system
     tried = f"tried: {'; '.join(search.log)}"
@@ -211,8 +232,11 @@ def _none_found(search: Search) -> SimulationError:
     if singular is not None:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
-        hint = "; ".join([*sentences(system, free), "hold it with a spring or a joint, or connect it to ground", tried])
-        message = f"{undetermined(system, free)}, and it is loaded: there is no equilibrium"
+        held = search.rest.carried[np.argmax(np.abs(free))]
+        remedy = "hold it with a spring or a joint, or connect it to ground" if held else INTEGRATED
+        hint = "; ".join([*sentences(system, free), remedy, tried])
+        why = "it is loaded" if held else f"{_contradicting(system, pushed)} contradict one another at rest"
+        message = f"{undetermined(system, free)}, and {why}: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
     if broken := _without_value_ahead(search):
         names = ", ".join(f"'{instance.name}'" for instance in broken[:2])

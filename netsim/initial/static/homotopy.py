@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from netsim.core.linear.columns import Columns, diagonal_of
-from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor, solve
+from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor
 from netsim.core.newton import PIVOT_QUALITY
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import without_derivative
+from netsim.initial.static.determined import determined, finite
 from netsim.initial.static.rest import Rest, step_matrix
 
 Array = np.ndarray
@@ -44,7 +45,8 @@ NEUTRAL = 1e-12
 @dataclass(eq=False)
 class Search:
     """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and
-    told; the power of ten of the conductances that made a matrix regular (see `limited_newton`)."""
+    told; the power of ten of the conductances that made a matrix regular (see `limited_newton`); whether unknowns that
+    nothing determines stay where they are, as those of nodes do that nothing resists."""
 
     rest: Rest
     g: Array
@@ -53,6 +55,7 @@ class Search:
     log: list[str] = field(default_factory=list)
     factor: Factor | None = None
     decade: int = -8
+    staying: bool = False
 
     @property
     def u(self) -> Array:
@@ -64,7 +67,7 @@ class Search:
         recharted(self.rest.machine.system, self.g)
 
     def solve(self, matrix: Columns, r: Array) -> Array | None:
-        """matrix^-1 r, or None where the matrix is singular or not finite."""
+        """matrix^-1 r, or None where the matrix is not finite or singular (see `staying`)."""
         if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(r)):
             return None
         if (
@@ -74,12 +77,10 @@ class Search:
         ):
             self.factor = None
             try:
-                self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=False)
-            except SingularMatrix:
-                return None
-        step = np.zeros(self.rest.n)
-        solve(self.factor, r, step)
-        return step if np.all(np.isfinite(step)) else None
+                self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=self.staying)
+            except SingularMatrix as singular:
+                return determined(matrix, r, singular, self.rest.weight) if self.staying else None
+        return finite(self.factor, r)
 
 
 @dataclass(frozen=True, eq=False)
