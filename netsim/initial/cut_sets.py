@@ -168,6 +168,4 @@ def _islands(system: System, terms: list[Terms]) -> Array:
     a, b = np.hstack(pairs)
     label = connected(ground + 1, a, b)
     apart = (np.bincount(label)[label] > 1) & (label != label[-1])
-    return (
-        np.unique(np.where(apart, label + 1, 0)[:-1], return_inverse=True)[1] if apart.any() else np.zeros(ground, int)
-    )
+    return np.unique(np.append(0, np.where(apart, label + 1, 0)[:-1]), return_inverse=True)[1][1:]
