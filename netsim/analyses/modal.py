@@ -16,7 +16,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.signals.linearised import linearised
-from netsim.analyses.signals.states.leading import leading, scaled
+from netsim.analyses.signals.states.leading import in_own_units
 from netsim.analyses.signals.states.reduction import around_shift, time_of
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
@@ -157,7 +157,7 @@ def freedom(machine: Machine, structure: Structure, g: Array) -> tuple[int, int]
     if machine.system.n + machine.system.layout.nq <= DENSE:
         lin = linearised(machine, g, Selection())
         parts = [power[:, : lin.size].toarray() for power in lin.equations]
-        found = leading(scaled(parts, time_of(parts))[0])
+        found = in_own_units(parts, time_of(parts))
     orders = found.orders if found else structure.dynamic
     return orders.freedom - unread, int((orders.d >= 1).sum() - (orders.c >= 1).sum()) - unread
 

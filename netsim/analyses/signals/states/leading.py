@@ -8,7 +8,7 @@ analysis of differential-algebraic equation systems, BIT 57, 2017).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,22 +29,36 @@ PART = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Leading:
-    """The equations, what drives them (both by powers of s), their orders, and the leading coefficients."""
+    """The equations, what drives them (both by powers of s), their orders, the leading coefficients, and the units of
+    unknowns."""
 
     parts: Sequence[Array]
     inputs: Sequence[Array]
     orders: Offsets
     top: Array
+    columns: Array
 
 
-def scaled(parts: Sequence[Array], time: float) -> tuple[list[Array], Array, Array]:
-    """The parts for s in units of 1/time with rows and columns scaled, without what is rounding; these scales."""
+def in_own_units(
+    parts: Sequence[Array], time: float, drives: Sequence[Array] = (), reverse: bool = False
+) -> Leading | None:
+    """`leading` of the equations for s in units of 1/time (`reverse`: for 1/s), rows and columns scaled, without what
+    is rounding; None where there are no orders.
+
+    Scales are those by which norms are 1, and where too little is left then, those that bring all entries near 1:
+    a conductance of 1e-24 of everything beside it is not rounding where it alone determines a pressure."""
     from scipy.sparse import csc_matrix
 
     found = [part / time**k for k, part in enumerate(parts)]
-    rows, columns = equilibrate(csc_matrix(sum(np.abs(part) for part in found)))
-    found = [rows[:, None] * part * columns for part in found]
-    return [np.where(np.abs(part) > FAINT, part, 0.0) for part in found], rows, columns
+    sizes = csc_matrix(sum(np.abs(part) for part in found))
+    for fitted in (False, True):
+        rows, columns = equilibrate(sizes, fitted)
+        own = [rows[:, None] * part * columns for part in found]
+        own = [np.where(np.abs(part) > FAINT, part, 0.0) for part in own]
+        driven = [rows[:, None] * drive / time**k for k, drive in enumerate(drives)]
+        if regular := leading(own[::-1] if reverse else own, driven):
+            return replace(regular, columns=columns)
+    return None
 
 
 def leading(parts: Sequence[Array], inputs: Sequence[Array] = ()) -> Leading | None:
@@ -59,7 +73,7 @@ def leading(parts: Sequence[Array], inputs: Sequence[Array] = ()) -> Leading | N
             top[i[own], j[own]] = part[i[own], j[own]]
         null = _null(top)
         if null is None:
-            return Leading(parts, inputs, orders, top)
+            return Leading(parts, inputs, orders, top, np.ones(len(top)))
         parts, inputs = _combined(parts, inputs, orders, null)
     return None
 

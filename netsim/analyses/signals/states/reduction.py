@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.signals.states.leading import FAINT, leading, scaled
+from netsim.analyses.signals.states.leading import FAINT, in_own_units
 from netsim.core.linear.symbolic import equilibrate
 
 Array = np.ndarray
@@ -114,8 +114,7 @@ def _smaller(row: Array, column: Array, power: Array, size: Array, shape: tuple[
 def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Reduced | None:
     from scipy import linalg
 
-    own_units, rows, columns = scaled(parts, time)
-    regular = leading(own_units, [rows[:, None] * drive / time**k for k, drive in enumerate(drives)])
+    regular = in_own_units(parts, time, drives)
     if regular is None or regular.orders.d.sum() > LARGEST:
         return None
     c, d, inputs = regular.orders.c, regular.orders.d, regular.inputs
@@ -151,7 +150,7 @@ def _reduced(parts: Sequence[Array], drives: Sequence[Array], time: float) -> Re
     else:
         basis = np.eye(first[-1])
     of = np.array([(j, level) for j in range(n) for level in range(d[j])], np.int64).reshape(-1, 2)
-    return Reduced(whole, basis, drive, fixed, rates, rates_driven, d, of, columns, time)
+    return Reduced(whole, basis, drive, fixed, rates, rates_driven, d, of, regular.columns, time)
 
 
 def _fill(constraints: Array, part: Array, p: int, c: Array, at: Array, first: Array) -> None:
@@ -196,7 +195,7 @@ def poles_of(parts: Sequence[Array]) -> Poles | None:
     shapes = found.rates @ z
     shapes[found.d > 0] = z[first[found.d > 0]]
     rates, shapes = slow_ones_anew(parts, s / found.time, found.columns[:, None] * shapes)
-    kept = [_to_axis(parts, s, shapes[:, k]) for k, s in enumerate(rates)]
+    kept = [_to_axis(parts, s, shapes[:, k], found.columns) for k, s in enumerate(rates)]
     return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
 
 
@@ -204,7 +203,7 @@ def count_at_zero(parts: Sequence[Array]) -> int:
     """How many s are zero: so many powers of s det P(s) begins with, which are those that s^N P(1/s) has too few of.
 
     Eigenvalues of a multiple one differ by a root of rounding."""
-    found = leading(scaled(parts, time_of(parts, -1))[0][::-1])
+    found = in_own_units(parts, time_of(parts, -1), reverse=True)
     return (len(parts) - 1) * len(parts[0]) - found.orders.freedom if found else 0
 
 
@@ -259,13 +258,17 @@ def _shifted(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Any
     return left @ p @ right, left @ (damping + 2 * shift * mass) @ right, left @ mass @ right, columns
 
 
-def _to_axis(parts: Sequence[Array], s: complex, x: Array) -> complex:
+def _to_axis(parts: Sequence[Array], s: complex, x: Array, columns: Array) -> complex:
     """The pole without its real part, where that is rounding: the motion fulfils the equations as well on the imaginary
-    axis."""
+    axis. An equation whose terms are the rounding of a motion of ordinary size (`columns`) says nothing. A real pole
+    stays, of which the axis would leave nothing: beside a mass on a damper any place is an equilibrium."""
+    if not s.imag:
+        return s
     axis = 1j * s.imag
     residual = sum(part @ x * axis**k for k, part in enumerate(parts))
-    terms = sum(np.abs(part) @ np.abs(x) * abs(s) ** k for k, part in enumerate(parts))
-    large = terms > FAINT * terms.max(initial=0.0)
+    sizes = sum(np.abs(part) * abs(s) ** k for k, part in enumerate(parts))
+    terms, ordinary = sizes @ np.abs(x), sizes @ columns * np.max(np.abs(x) / columns)
+    large = terms > FAINT * ordinary
     return axis if np.all(np.abs(residual[large]) <= ON_AXIS * terms[large]) else s
 
 
