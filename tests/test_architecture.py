@@ -79,9 +79,9 @@ ROOMS = {
     "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
     "analyses": "given refusals over_time.long_runs over_time.begun over_time.variants analysis "
-    "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction modal recursion_options recursion static "
+    "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction recursion_options recursion static "
     "over_time.run transient "
-    "signals.corners signals.points signals.options signals.inputs signals.families "
+    "signals.corners signals.points modal signals.options signals.inputs signals.families "
     "signals.response signals.descriptor signals.ac signals.linear signals.poles signals.noise "
     "inverse.options earlier_runs inverse.tracking inverse.authority inverse.zero_dynamics inverse.runs inverse.check inverse.growth "
     "sensitivity.tangents sensitivity.varied many.ranges "

@@ -16,6 +16,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.signals.linearised import linearised
+from netsim.analyses.signals.points import Point
 from netsim.analyses.signals.states.leading import in_own_units
 from netsim.analyses.signals.states.reduction import around_shift, time_of
 from netsim.core.linear.symbolic import equilibrate
@@ -26,7 +27,7 @@ from netsim.initial.charts import recharted
 from netsim.initial.initial import Structure
 from netsim.initial.static.rest import step_matrix
 from netsim.multibody.recursion.integrals import integrated
-from netsim.results.claims import AT_REST, at_point
+from netsim.results.claims import AT_REST
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
 from netsim.simulate.setup.beginning import begun, settled
@@ -91,8 +92,9 @@ def modal(task: Task, options: ModalOptions) -> Samples:
     About the equilibrium, or with `from = rest` about the starting positions with everything at rest there.
     Raises what `static` raises where no equilibrium is found."""
     refuse_delays(task.machine.system, "modal()", INFINITE)
-    machine, structure, g, place = _at_rest(task, options)
-    modes = modes_of(machine, structure, g, options.modes)
+    point = _at_rest(task, options)
+    machine, g = point.machine, point.g
+    modes = modes_of(machine, point.structure, g, options.modes)
     selection = select(machine, task.saves, task.plots)
     saved = list(selection.entries)
     unseen = add_unseen(machine, selection, task.beside)
@@ -120,20 +122,20 @@ def modal(task: Task, options: ModalOptions) -> Samples:
         unseen={name: np.append(still[columns_of[name]], parts[:, columns_of[name]]) for name in unseen},
         origin=g,
         axis="mode",
-        about=(at_point(machine, g, options.at, place),),
+        about=(point.about(),),
     )
 
 
-def _at_rest(task: Task, options: ModalOptions) -> tuple[Machine, Structure, Array, str]:
-    """The point around which the network moves, and what it is in words."""
+def _at_rest(task: Task, options: ModalOptions) -> Point:
+    """The point around which the network moves."""
     if options.start == "static":
         machine, structure, found = settled(task.machine, task.structure, options.at)
-        return machine, structure, found.g, AT_REST
+        return Point(machine, structure, found.g, options.at, AT_REST)
     machine, structure, g, _ = begun(task.machine, task.structure)
     layout = machine.system.layout
     g[layout.v : layout.y] = 0.0
     g[layout.history : layout.step_size] = 0.0
-    return machine, structure, g, "the start"
+    return Point(machine, structure, g, options.at, "the start")
 
 
 def _figures(rates: Array) -> tuple[list[Signal], list[Array]]:

@@ -35,18 +35,34 @@ def notes(text, analysis):
     return samples.attributes.get("notes", "")
 
 
-@pytest.mark.parametrize("analysis", ["ac(input = {0}, frequencies = [1])", "poles()", "noise(output = {1}, frequencies = [1])"])
+@pytest.mark.parametrize("analysis", ["ac(input = {0}, frequencies = [1])", "poles()", "modal()", "noise(output = {1}, frequencies = [1])"])
 @pytest.mark.parametrize("network, names, element", [(DIODE, ("s", "b.v"), "d"), (ROPE, ("f", "a.x"), "r")])
 @pytest.mark.parametrize("at", ["0", "1e-9", "-1", "1e6"])
 def test_a_diode_at_its_knee_and_a_rope_that_is_just_tight(network, names, element, analysis, at):
     told = notes(network.format(at=at), analysis.format(*names))
     expected = f"at the operating point: '{element}' at a corner: the linear network is that of one side of it"
     assert told == (expected if at == "0" else "")
+    if analysis == "poles()":
+        assert netsim.load(network.format(at=at)).linearise(inputs=[names[0]]).notes == told
 
 
 @pytest.mark.parametrize("at", ["0", "1", "1e-9"])
 def test_derivatives_that_vanish_smoothly_are_no_corner(at):
     assert not notes(SQUARE.format(at=at), "ac(input = s, frequencies = [1])")
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+def test_corners_at_an_instant_where_something_moves(scale):
+    """There is no state of rest with a prescribed speed, and none is needed."""
+    text = f"""use translational
+    v velocity (a, ground) v = {scale!r} m/s
+    r rope (a, b) c = 100 N/m
+    m mass (b) m = 1 kg
+    f force (b) F = 0 N
+    save b.v
+    run ac(input = f, frequencies = [1], at = 0.5 s)"""
+    (found,) = netsim.load(text).samples()
+    assert not found.attributes["notes"]
 
 
 def test_a_network_without_noise():

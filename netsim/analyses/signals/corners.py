@@ -14,7 +14,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.parameters import parameters_of
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
-from netsim.initial.static.rest import at_rest
+from netsim.initial.static.rest import ordinary_sizes, places_of_unknowns
 from netsim.simulate.events.events import look
 from netsim.simulate.events.iteration import event_iteration, has_events
 
@@ -69,9 +69,9 @@ def _bent(machine: Machine, g: Array) -> Iterator[str]:
     batches = [b for b in machine.system.batches if b.kernels.partials.program.operations & DECIDING]
     if not batches:
         return
-    rest = at_rest(machine, g.copy(), sizes_of_machine(machine).size)
-    push = np.zeros(len(g))
-    push[rest.places] = rest.weight * np.random.default_rng(0).choice([-1.0, 1.0], len(rest.places))
+    weight, push = ordinary_sizes(machine, sizes_of_machine(machine).size), np.zeros(len(g))
+    aside = weight * np.random.default_rng(0).choice([-1.0, 1.0], len(weight))
+    push[places_of_unknowns(machine.system.layout)] = aside
     for batch in batches:
         program, places = batch.kernels.partials.program, machine.system.gather(batch, batch.kernels.partials)
         uniforms, values = g[machine.system.layout.uniforms], parameters_of(batch, machine.values)

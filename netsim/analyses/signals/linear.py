@@ -25,6 +25,7 @@ from netsim.analyses.signals.states.reduction import StateSpace, poles_of, reduc
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
 from netsim.equations.system import System
+from netsim.results.claims import with_claims
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -40,8 +41,9 @@ NOTHING = 1e-13
 class LinearModel:
     """A network linearised at a time (s): a, b, c, d; names of states, inputs and outputs, with their values there.
 
-    `descriptor` has the network's own equations E z' = A z + B w, y = C z + D w as sparse matrices, with
-    `delays`: (length, A, C) each, what z a length (s) ago adds."""
+    `notes` say where that holds on one side only, or beyond what components allow. `descriptor` has the network's own
+    equations E z' = A z + B w, y = C z + D w as sparse matrices, with `delays`: (length, A, C) each, what z a length
+    (s) ago adds."""
 
     time: float
     a: Array
@@ -74,6 +76,12 @@ class LinearModel:
         return zeros_of(self.lin, self.sources, i, j)
 
     @cached_property
+    def notes(self) -> str:
+        """What components assert and does not hold at the point, and the elements that are at a corner there."""
+        nothing = Samples("", np.zeros(0), (), np.zeros((0, 0)), axis="row", about=(self.point.about(),))
+        return str(with_claims(self.point.machine, nothing).attributes.get("notes", ""))
+
+    @cached_property
     def descriptor(self) -> dict[str, Any]:
         """E, A, B, C, D (sparse) over z = [u, q, and derivatives where the equations have higher ones]."""
         return descriptor(self.lin, self.sources)
@@ -101,7 +109,9 @@ class LinearModel:
         names |= {"input": tuple(s.name for s in self.inputs), "output": tuple(s.name for s in self.outputs)}
         matrices = zip(dims.items(), (self.a, self.b, self.c, self.d))
         coords = {k: list(v) for k, v in names.items()}
-        return xarray.Dataset({n: (d, m) for (n, d), m in matrices}, coords=coords, attrs={"time": self.time})
+        return xarray.Dataset(
+            {n: (d, m) for (n, d), m in matrices}, coords=coords, attrs={"time": self.time, "notes": self.notes}
+        )
 
     def save(self, path: Path | str) -> Path:
         """Write A, B, C, D, the descriptor form (descriptor_E ...) and the names as .npz or .mat; raises

@@ -16,6 +16,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.columns import Columns
 from netsim.core.newton import at_round_off, set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
+from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, nominal
 from netsim.text.errors import Problem, SimulationError
@@ -48,8 +49,7 @@ class Rest:
     @cached_property
     def places(self) -> Array:
         """Where the unknowns stand in g: positions, then values."""
-        layout = self.machine.system.layout
-        return np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
+        return places_of_unknowns(self.machine.system.layout)
 
     @cached_property
     def turning(self) -> Array:
@@ -136,7 +136,7 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
 
     Raises `SimulationError` where something prescribes a speed.
     """
-    system, layout = machine.system, machine.system.layout
+    layout = machine.system.layout
     g[layout.v : layout.y] = 0.0
     for order in range(1, PRESCRIBED_ORDERS):  # what is prescribed stands still too
         g[layout.prescribed(np.arange(layout.nd), order)] = 0.0
@@ -144,10 +144,9 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     silent = _silent(machine, g, (1.0, 0.0, 0.0))
     by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
     by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
-    weight = np.array(system.nominals)
-    weight[: layout.nk] = _position_sizes(machine, size)
+    weight = ordinary_sizes(machine, size)
     carried, unit = carried_by(machine, weight)
-    places = np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
+    places = places_of_unknowns(layout)
     rest = Rest(machine, g[places].copy(), by_differentiated, by_velocity, weight, carried, unit)
     moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
     if len(moving):
@@ -168,10 +167,17 @@ def _silent(machine: Machine, g: Array, coefficients: tuple[float, float, float]
     return found
 
 
-def _position_sizes(machine: Machine, size: float) -> Array:
-    """An ordinary size of each position: the machine's for lengths, 1 for angles."""
+def places_of_unknowns(layout: Layout) -> Array:
+    """Where the unknowns stand in g: positions, then values."""
+    return np.concatenate([layout.x + np.arange(layout.nk), layout.y + np.arange(layout.ny)])
+
+
+def ordinary_sizes(machine: Machine, size: float) -> Array:
+    """An ordinary size of each unknown: `size`, the machine's, for lengths, 1 for angles."""
+    weight = np.array(machine.system.nominals)
     units = machine.system.numbering.position_units(machine.system.network)
-    return np.array([size if unit == "m/s" else 1.0 for unit in units])
+    weight[: machine.system.layout.nk] = [size if unit == "m/s" else 1.0 for unit in units]
+    return weight
 
 
 def carried_by(machine: Machine, weight: Array) -> tuple[Array, Array]:
