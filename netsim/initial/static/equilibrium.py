@@ -60,14 +60,19 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = False) 
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
     moves, start = machine.system.layout.nk > 0, g.copy()
-    if (not moves or not _at_once(search)) and not climb(search, _order(moves)) and not _stays(search, start):
-        raise _none_found(search)
+    failed = None
+    if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
+        failed = _none_found(search)
+        if not _stays(search, start):
+            raise failed
     singular = _null(search)
     if singular and _ran_off(search, singular, start):
         search.g[:] = start
         raise _none_found(search)
     free = _free(search, singular)
     rate, mode = growth(search) if judged or moves else (None, None)
+    if failed and moves and (singular is None or (rate is not None and rate > GROWS)):
+        raise failed  # what moves has not stayed, or would not
     others: tuple[Array, ...] = ()
     if rate is not None and mode is not None and rate > GROWS:
         others = tuple(_downhill(search, mode, rate))
@@ -97,16 +102,12 @@ def _at_once(search: Search) -> bool:
 
 
 def _stays(search: Search, start: Array) -> bool:
-    """Newton's method where nothing determines some unknowns (what integrates zero), which stay; False, and the search
-    as it was, where equations contradict one another."""
-    failed, tried = search.g.copy(), list(search.log)
-    search.g[:] = start
-    if _null(search):
-        search.staying = True
-        if climb(search, STAYING) and search.rest.settled(search.g, search.rest.residual(search.g)):
-            return True
-    search.g[:], search.log[:] = failed, tried
-    return False
+    """Newton's method where nothing determines some unknowns (what integrates zero), which stay; False where equations
+    contradict one another."""
+    search.g[:], search.staying = start, True
+    if _null(search) is None:
+        return False
+    return climb(search, STAYING) and search.rest.settled(search.g, search.rest.residual(search.g))
 
 
 def _free(search: Search, singular: SingularMatrix | None) -> str:
