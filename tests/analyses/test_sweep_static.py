@@ -252,3 +252,22 @@ run sweep_static(over = push.F, from = 0 N, to = 3 N, points = 4)
     with pytest.raises(SimulationError, match=r"cannot be followed beyond 1\b|cannot be followed beyond 0.99") as told:
         netsim.load(text).run()
     assert told.value.problems[0].code == "E441" and "folds = jump" in told.value.problems[0].hint
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_parameter_is_swept_with_few_machines_for_each_point(size, monkeypatch):
+    """Two for the direction of the curve, and one for each point that Newton's method goes through."""
+    from netsim.analyses.operating import sweep_static
+
+    made, build = [], sweep_static.build_machine
+    monkeypatch.setattr(sweep_static, "build_machine", lambda *given: made.append(1) or build(*given))
+    text = f"""use electrical
+    v voltage (a, ground) v = 1 V
+    r resistor (a, b) R = {size!r} Ohm
+    d diode (b, ground) Is = 1 pA*{1.0 / size!r}
+    save b.v
+    """
+    found = netsim.load(text).sweep_static(over="r.R", from_=0.5 * size, to=50 * size, points=30)
+    assert len(made) < 12 * found.sizes["point"] and sweep_static.KEPT == 8
+    alone = netsim.load(text.replace(f"R = {size!r} Ohm", f"R = {50 * size!r} Ohm")).static()
+    assert found["b.v"].values[-1] == pytest.approx(alone["b.v"].item(), rel=1e-9)

@@ -57,27 +57,24 @@ class Curve:
 
     def residual(self, value: float) -> Array:
         """F at another l."""
-        before = self.value
+        before, rest, g = self.value, self.rest, self.g.copy()
         self.set(value)
         found = self.rest.residual(self.g)
-        self.set(before)
+        self.value, self.rest, self.g[:] = before, rest, g
         return found
 
-    def equations(self) -> tuple[Array, Any, Array]:
-        """F, dF/du and dF/dl here; all scaled unknowns."""
-        residual, matrix = self.rest.evaluate(self.g)
+    def by_value(self) -> Array:
+        """dF/dl here, scaled."""
         h = 1e-5 * self.sizes[-1]
-        by_value = (self.residual(self.value + h) - self.residual(self.value - h)) / (2 * h)
-        return (
-            residual,
-            csc_array(matrix.sparse) @ diags_array(self.sizes[:-1], format="csc"),
-            by_value * self.sizes[-1],
-        )
+        return (self.residual(self.value + h) - self.residual(self.value - h)) / (2 * h) * self.sizes[-1]
 
     def solved(self, row: Array, miss: float = 1.0, tangent: bool = False) -> Array | None:
         """The step of [F' F_l; row] x = [-F or 0; miss], in sizes; None where it does not exist."""
-        residual, matrix, by_value = self.equations()
-        bordered = block_array([[matrix, by_value[:, None]], [row[None, :-1], row[-1:][None]]], format="csc")
+        residual, matrix = self.rest.evaluate(self.g)
+        scaled = csc_array(matrix.sparse) @ diags_array(self.sizes[:-1], format="csc")
+        stays = miss == 0.0 and not row[:-1].any()  # no l but this one: its derivative is not needed
+        by_value = np.zeros(self.rest.n) if stays else self.by_value()
+        bordered = block_array([[scaled, by_value[:, None]], [row[None, :-1], row[-1:][None]]], format="csc")
         try:
             found = splu(bordered).solve(np.append(0.0 * residual if tangent else -residual, miss))
         except RuntimeError:

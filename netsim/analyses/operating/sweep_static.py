@@ -8,6 +8,7 @@ found from the one before.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ OPTIONS: dict[str, Kind] = {
     "folds": WORD, "family": EXPRESSION,
 }  # fmt: skip
 FOLDS = ("follow", "jump")
+KEPT = 8
+"""Machines of a swept parameter that are kept: those of a point, beside it, and of the point before."""
 EXAMPLE = "sweep_static(over = src.v, from = 0 V, to = 5 V, points = 51)"
 
 
@@ -170,6 +173,7 @@ def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, valu
     if (slot := slot_of(system, over)) >= 0:
         return Curve(rest, g, float(g[slot]), slot, None, sizes, **known)
 
+    @lru_cache(KEPT)
     def make(to: float) -> Machine:
         return build_machine(system, task.under({over: to}).values, machine.earlier)
 
