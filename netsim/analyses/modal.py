@@ -157,8 +157,7 @@ def freedom(machine: Machine, structure: Structure, g: Array) -> tuple[int, int]
     unread = len(integrated(machine)[0])
     found = None
     if machine.system.n + machine.system.layout.nq <= DENSE:
-        lin = linearised(machine, g, Selection())
-        parts = [power[:, : lin.size].toarray() for power in lin.equations]
+        parts = linearised(machine, g, Selection()).dense
         found = in_own_units(parts, time_of(parts))
     orders = found.orders if found else structure.dynamic
     return orders.freedom - unread, int((orders.d >= 1).sum() - (orders.c >= 1).sum()) - unread

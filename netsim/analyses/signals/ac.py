@@ -204,7 +204,7 @@ def _near_poles(lin: Linearised, frequencies: Array) -> Array:
 
 def _rates(lin: Linearised) -> Array:
     """The poles (1/s); none of a network that is large or has delays, or has none."""
-    found = poles_of(_equations(lin)) if _has_poles(lin) else None
+    found = poles_of(lin.dense) if _has_poles(lin) else None
     return np.zeros(0, complex) if found is None else found.rates
 
 
@@ -212,13 +212,9 @@ def _has_poles(lin: Linearised) -> bool:
     return lin.size <= DENSE and not len(lin.length)
 
 
-def _equations(lin: Linearised) -> list[Array]:
-    return [power[:, : lin.size].toarray() for power in lin.equations]
-
-
 def growth_told(lin: Linearised, what: str, words: str = "") -> str:
     """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
-    seems = _has_poles(lin) and not passive(lin.machine, lin.g) and may_grow(_equations(lin), CERTAIN * GROWS)
+    seems = _has_poles(lin) and not passive(lin.machine, lin.g) and may_grow(lin.dense, CERTAIN * GROWS)
     rates = _rates(lin) if seems else np.zeros(0)
     if not len(rates) or rates.real.max() <= GROWS * np.abs(rates).max():
         return ""

@@ -66,7 +66,7 @@ class LinearModel:
     @cached_property
     def poles(self) -> Array:
         """Every finite s of the network's equations (1/s): the eigenvalues of a, slow ones to their own digits."""
-        found = poles_of([power[:, : self.lin.size].toarray() for power in self.lin.equations])
+        found = poles_of(self.lin.dense)
         return np.zeros(0, complex) if found is None else found.rates
 
     def zeros(self, output: int | str = 0, input: int | str = 0) -> Array:
@@ -146,11 +146,10 @@ def undotted(names: Sequence[str]) -> list[str]:
 def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearModel:
     """The state space at a point; raises `InputError` (E428) with delays, `SimulationError` (E444) where the outputs
     contain derivatives of inputs or the point is singular."""
-    size = lin.size
     if len(lin.length):
         hint = "its poles are infinitely many; ac() is exact for delays"
         raise InputError(Problem("E428", "linear() has no state space for a network with delays", hint=hint))
-    parts, outputs = ([power[:, :size].toarray() for power in powers] for powers in (lin.equations, lin.outputs))
+    parts, outputs = lin.dense, [power[:, : lin.size].toarray() for power in lin.outputs]
     drives, feeds = ([power.toarray() for power in powers] for powers in (inputs.equations, inputs.outputs))
     found = reduced(parts, drives)
     if found is None:

@@ -64,6 +64,11 @@ class Linearised:
         """Unknowns and differentiated quantities."""
         return self.n + self.machine.system.layout.nq
 
+    @property
+    def dense(self) -> list[Array]:
+        """P by powers of s over unknowns and differentiated quantities."""
+        return [power[:, : self.size].toarray() for power in self.equations]
+
     @cached_property
     def reduced(self) -> tuple[Powers, Powers]:
         """(P, C) over [u | prescribed inputs], without differentiated quantities: q = -(their definitions' rows) u."""

@@ -128,7 +128,7 @@ def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str
     (E444)."""
     if lin.size > DENSE:
         return modes_of(point.machine, point.structure, lin.g, modes).rates, {}
-    found = poles_of([power[:, : lin.size].toarray() for power in lin.equations])
+    found = poles_of(lin.dense)
     if found is None:
         message = "the linearised equations are singular at this point: they have no poles"
         raise SimulationError(Problem("E444", message, hint="netsim check says what nothing determines"))
