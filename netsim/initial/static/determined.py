@@ -14,6 +14,8 @@ def determined(matrix: Columns, r: Array, singular: SingularMatrix, weight: Arra
     ordinary sizes, `weight`), and meets all equations but what contradicts others (L' matrix = 0): that of
     [matrix L; R' 0]."""
     n, left, right = len(r), singular.null_rows, singular.null_columns / weight[:, None]
+    if left.shape != right.shape:  # the ranks of rows and columns differ by rounding
+        return None
     (i, k), (j, m) = np.nonzero(left), np.nonzero(np.abs(right) > LARGE * np.abs(right).max(axis=0))
     entries = np.concatenate([matrix.data, left[i, k], right[j, m] / weight[j]])
     rows, columns = np.concatenate([matrix.indices, i, n + m]), np.concatenate([matrix.columns, n + k, j])
