@@ -21,7 +21,7 @@ from netsim.analyses.operating.switching import settled_at, through_switching
 from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
 from netsim.analyses.signals.inputs import parameter
 from netsim.analyses.signals.linearised import read, shown_signals
-from netsim.analyses.signals.options import numbers
+from netsim.analyses.signals.options import equal_steps, numbers
 from netsim.analyses.signals.points import points, selected
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.assembly import sizes_of_machine
@@ -82,19 +82,13 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
 
 def _steps(options: Mapping[str, Any], line: Line, unit: Any, count: float) -> Array:
     """The values of a list, or equal steps of a range; raises `InputError`."""
-    span = line.spans.get("over") or line.spans.get("")
     if "values" in options:
         listed = numbers(options["values"], line, unit)
         if not listed or {"from", "to", "points"} & set(options) or options.get("folds", "jump") != "jump":
             message = "'values' stands without from, to and points, and folds = jump"
             raise InputError(Problem("E423", message, line.spans.get("values")))
         return np.array(listed)
-    ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
-    if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1] or count < 2 or count % 1:
-        raise InputError(
-            Problem("E422", "sweep_static() needs 'from' and 'to', which differ, and points", span, hint=EXAMPLE)
-        )
-    return np.linspace(ends[0][0], ends[1][0], int(count))
+    return equal_steps("sweep_static", options, line, unit, count, EXAMPLE)
 
 
 def run(task: Task, options: SweepOptions) -> Samples:

@@ -21,7 +21,7 @@ from netsim.analyses.periodic.shooting import Lap
 from netsim.analyses.periodic.sources import common_period
 from netsim.analyses.periodic.stability import NEUTRAL, floquet
 from netsim.analyses.signals.families import varied
-from netsim.analyses.signals.options import numbers
+from netsim.analyses.signals.options import equal_steps
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.network.values import parameter_names
@@ -66,15 +66,11 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     if over not in parameter_names(line.network):
         raise InputError(Problem("E429", f"'{over}' is no parameter", span, hint=EXAMPLE))
     signal = varied(over, line.network, span, EXAMPLE)
-    unit = parse_unit(signal.unit).dimension
-    ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
-    if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1]:
-        message = "sweep_periodic() needs 'from' and 'to', which differ"
-        raise InputError(Problem("E422", message, spans.get(""), hint=EXAMPLE))
+    unit, count = parse_unit(signal.unit).dimension, float(options.get("points", POINTS))
+    steps = equal_steps("sweep_periodic", options, line, unit, count, EXAMPLE)
     passed_on = {n: v for n, v in options.items() if n in (*PASSED_ON, "warm_up", "harmonics") and n != "from"}
     each = check_one({"harmonics": HARMONICS, **passed_on}, line)
     period = expression_given("period", options["period"]) if "period" in options else None
-    steps = np.linspace(ends[0][0], ends[1][0], int(options.get("points", POINTS)))
     return SweepOptions(signal, steps, period, each)
 
 

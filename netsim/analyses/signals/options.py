@@ -80,6 +80,15 @@ def grid(name: str, options: Mapping[str, Any], line: Line) -> Grid:
     return Grid(found, not spacing)
 
 
+def equal_steps(name: str, options: Mapping[str, Any], line: Line, unit: Any, count: float, example: str) -> Array:
+    """So many equal steps between `from` and `to`; raises `InputError` (E422)."""
+    ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
+    if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1] or count < 2 or count % 1:
+        message, span = f"{name}() needs 'from' and 'to', which differ, and points", line.spans.get("over")
+        raise InputError(Problem("E422", message, span or line.spans.get(""), hint=example))
+    return np.linspace(ends[0][0], ends[1][0], int(count))
+
+
 def numbers(given: Any, line: Line, dimension: Any = NO_DIMENSION) -> list[float]:
     """A list of numbers, or one, as written or from Python; raises `InputError`."""
     if isinstance(given, Spanned):
