@@ -45,7 +45,7 @@ ROOMS = {
     "variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
     "begin.stages begin.answers begin.variant methods.tableaux methods.kinks methods.explicit "
-    "methods.single methods.euler methods.prediction methods.trbdf2 methods.bdf_stability methods.bdf methods.generalized_alpha "
+    "methods.single methods.euler methods.prediction methods.trbdf2 bdf.differences bdf.stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
     "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden "
     "forms.events forms.lagrange forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"
@@ -115,7 +115,6 @@ MOST_FILES = 12
 LONGEST = 350
 LONG: dict[str, int] = {
     "api.py": 385,
-    "core/methods/bdf.py": 357,
     "initial/initial.py": 391,
     "network/expansion.py": 406,
     "text/syntax.py": 371,

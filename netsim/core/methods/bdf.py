@@ -10,139 +10,47 @@ p for index 1 and 2, and for index 3 after p + 1 equal steps; every step ends in
 large networks at moderate accuracy: one system per step. Sources: L. Shampine, M. Reichelt, The MATLAB ODE suite, SIAM
 J. Sci. Comput. 18, 1997 (quasi-constant steps); Brenan, Campbell, Petzold, Numerical Solution of IVPs in DAEs, 1996
 (index 2 and 3).
-"""
 
-from typing import NamedTuple
+d tells what a stiff part of a circuit did not settle in an earlier step, too: the charge of a diode, read by the
+formula of another order or step size, is another one at once, however short the step is. So an error that is refused
+again in a shorter step counts by what that step leaves of it, (1 - h/g_p J)^-1 d (`filtered_error`).
+"""
 
 import numpy as np
 
+from netsim.core.bdf.differences import (
+    BEFORE,
+    BEGAN,
+    EQUAL,
+    HIGHEST,
+    LEFT,
+    LIMIT,
+    ORDER_NOW,
+    SAME,
+    STEP,
+    SUMS,
+    UPDATED,
+    begin,
+    gather,
+    move_charts,
+    predict,
+    prepare,
+    renew,
+    rescale,
+)
+from netsim.core.bdf.stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.core.compiled.function import inner
-from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import POWER, RESTARTED, error_norm
-from netsim.core.method import Method, Orders, Setting
-from netsim.core.methods.bdf_stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
+from netsim.core.contract import POWER, REFUSED, RESTARTED, error_norm
+from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
-from netsim.core.rotation import in_chart, move_chart
 from netsim.core.scales import widen
 from netsim.core.states import copy
 
-Array = np.ndarray
-
-HIGHEST = 5
-ROWS = HIGHEST + 3
 CAUTION = 8.0
 """Errors of motion count so many times: they damp, all with one sign, so an oscillation adds them up (energies keep to
 1e-6 at rtol = 1e-8)."""
-TURN = 0.5
-"""Half-way to where a chart bends the history too much: |psi| at which it moves."""
-
-ORDER_NOW, EQUAL, STEP, UPDATED, LIMIT, SAME, LEFT, BEFORE, BEGAN = range(9)
-"""Positions in the memory: order, steps since the last choice of it, step size of the differences, whether `renewed` is
-done, highest order, steps of one size and order, steps for which the order is limited (negative: for which it will not
-be), their size when that was last looked at, and when it began."""
-
-SUMS = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 1))])
-
-
-class Bdf(NamedTuple):
-    """Differences of [x | v | y | q] by order, the same after the step, the predictor, the highest difference two steps
-    ago, work arrays."""
-
-    memory: Array
-    differences: Array
-    renewed: Array
-    predictor: Array
-    spread: Array
-    older: Array
-    rescale: Array
-    room: Array
-
-
-def prepare(setting: Setting) -> Struct:
-    """The arrays of one run."""
-    m = setting.n + setting.nk + setting.nq
-    memory = np.zeros(9)
-    memory[ORDER_NOW], memory[LIMIT] = 1.0, HIGHEST
-    (d, renewed), (z0, spread, older) = np.zeros((2, ROWS, m)), np.zeros((3, m))
-    return struct_of(Bdf(memory, d, renewed, z0, spread, older, np.zeros((3, ROWS * ROWS)), np.zeros((2, ROWS * 6))))
-
-
-@inner
-def _gather(problem, state, values):
-    """[x | v | y | q] of a state."""
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    copy(state, 0, values, 0, 2 * nk)
-    copy(state, 3 * nk, values, 2 * nk, ny + problem.sizes[NQ])
-
-
-@inner
-def _begin(method, problem, trial, h):
-    """Differences of a fresh start: the state and h times its rates (those of values are not known)."""
-    nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
-    d, s = method.differences, trial.start
-    for k in range(ROWS):
-        for i in range(d.shape[1]):
-            d[k, i] = 0.0
-    _gather(problem, s, d[0])
-    for i in range(2 * nk):
-        d[1, i] = h * s[nk + i]
-    for k in range(nq):
-        d[1, 2 * nk + ny + k] = h * s[3 * nk + ny + nq + k]
-    memory = method.memory
-    memory[ORDER_NOW], memory[EQUAL], memory[STEP], memory[SAME] = 1.0, 0.0, h, 0.0
-
-
-@inner
-def _power(matrix, order, factor):
-    """R(factor) of Shampine and Reichelt: differences of step factor h from those of step h, with R(1)."""
-    size = order + 1
-    for j in range(size):
-        matrix[j] = 1.0
-    for i in range(1, size):
-        matrix[i * size] = 0.0
-        for j in range(1, size):
-            matrix[i * size + j] = matrix[(i - 1) * size + j] * (i - 1.0 - factor * j) / i
-
-
-@inner
-def _rescale(method, h):
-    """Differences for another step size."""
-    memory, d, room = method.memory, method.differences, method.rescale
-    order, factor = int(memory[ORDER_NOW]), h / memory[STEP]
-    size = order + 1
-    _power(room[0], order, factor)
-    _power(room[1], order, 1.0)
-    for i in range(size):
-        for j in range(size):
-            total = 0.0
-            for k in range(size):
-                total += room[0, i * size + k] * room[1, k * size + j]
-            room[2, i * size + j] = total
-    for c in range(d.shape[1]):
-        for i in range(size):
-            total = 0.0
-            for k in range(size):
-                total += room[2, k * size + i] * d[k, c]
-            room[0, i] = total
-        for i in range(size):
-            d[i, c] = room[0, i]
-    memory[STEP], memory[EQUAL], memory[SAME] = h, 0.0, 0.0
-
-
-@inner
-def _predict(method, order):
-    """z0 = sum D^k z into the predictor and sum g_k D^k z into the spread."""
-    z0, spread = method.predictor, method.spread
-    copy(method.differences[0], 0, z0, 0, z0.shape[0])
-    for i in range(z0.shape[0]):
-        spread[i] = 0.0
-    for k in range(1, order + 1):
-        row = method.differences[k]
-        for i in range(z0.shape[0]):
-            z0[i] += row[i]
-            spread[i] += SUMS[k] * row[i]
 
 
 @inner
@@ -151,12 +59,12 @@ def step(method, problem, factor, trial, t, h, last):
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     memory, z0, history = method.memory, method.predictor, trial.history
     if memory[STEP] == 0.0 or trial.counters[RESTARTED] != 0:
-        _begin(method, problem, trial, h)
+        begin(method, problem, trial, h)
     elif abs(h - memory[STEP]) > 1e-12 * h:
-        _rescale(method, h)
+        rescale(method, h)
     order = int(memory[ORDER_NOW])
     g = SUMS[order]
-    _predict(method, order)
+    predict(method, order)
     begin_stage(problem, trial, trial.start)
     copy(z0, nk, trial.u, 0, nk + ny)
     length, psi = h / g, method.spread
@@ -172,18 +80,26 @@ def step(method, problem, factor, trial, t, h, last):
         return status, 0.0
     keep_stage(problem, trial, trial.end)
     memory[UPDATED] = 0.0
-    _gather(problem, trial.end, method.spread)
+    gather(problem, trial.end, method.spread)
     for i in range(z0.shape[0]):
         method.spread[i] = (method.spread[i] - z0[i]) / (order + 1.0)
     trial.tolerances[POWER] = order + 1.0
-    e = method.spread
-    if (
-        trial.counters[RESTARTED] != 0
-    ):  # rates of values are not known yet: their error follows from those of x, v and differentiated quantities
-        copy(e, 2 * nk + ny, e, 2 * nk, nq)
-        return CONVERGED, filtered_error(problem, factor, trial, e[: 2 * nk + nq], length, h)
-    widen(problem, trial, trial.end, True)
-    return CONVERGED, _norm(problem, trial, e, h)
+    return CONVERGED, _error(method, problem, factor, trial, length, h)
+
+
+@inner
+def _error(method, problem, factor, trial, length, h):
+    """The norm of the error in method.spread, or of what a step leaves of it."""
+    nk, ny, nq, e = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.spread
+    # behind a restart rates of values are unknown: their error follows from that of x, v and differentiated quantities
+    norm = np.inf
+    if trial.counters[RESTARTED] == 0:
+        widen(problem, trial, trial.end, True)
+        norm = _norm(problem, trial, e, h)
+        if norm <= 1.0 or nk > 0 or trial.counters[REFUSED] == 0:
+            return norm
+    copy(e, 2 * nk + ny, e, 2 * nk, nq)
+    return min(norm, filtered_error(problem, factor, trial, e[: 2 * nk + nq], length, h))
 
 
 @inner
@@ -193,29 +109,6 @@ def _norm(problem, trial, e, h):
     for i in range(2 * nk):
         e[i] *= CAUTION
     return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
-
-
-@inner
-def _renew(method, problem, trial):
-    """Differences at the step's end (after a projection, if there was one)."""
-    memory, d, n = method.memory, method.differences, method.renewed
-    if memory[UPDATED] == 1.0:
-        return
-    memory[UPDATED] = 1.0
-    order = int(memory[ORDER_NOW])
-    _gather(problem, trial.end, method.spread)
-    nk, ny = problem.sizes[NK], problem.sizes[NY]
-    if trial.counters[RESTARTED] != 0:
-        for i in range(2 * nk, 2 * nk + ny):
-            d[1, i] = method.spread[i] - d[0, i]
-            method.predictor[i] = method.spread[i]
-    for i in range(d.shape[1]):
-        n[order + 1, i] = method.spread[i] - method.predictor[i]
-        n[order + 2, i] = n[order + 1, i] - d[order + 1, i]
-    for k in range(order, -1, -1):
-        before, above, row = d[k], n[k + 1], n[k]
-        for i in range(d.shape[1]):
-            row[i] = before[i] + above[i]
 
 
 @inner
@@ -230,12 +123,12 @@ def _order_error(method, problem, trial, order, h):
 def on_accept(method, problem, trial, h, error):
     """Renew the differences; after enough equal steps choose the order that allows the longest step."""
     memory, d, n = method.memory, method.differences, method.renewed
-    _renew(method, problem, trial)
+    renew(method, problem, trial)
     order = int(memory[ORDER_NOW])
     for k in range(order + 3):
         copy(n[k], 0, d[k], 0, d.shape[1])
     copy(trial.end, 0, trial.start, 0, trial.start.shape[0])
-    _move_charts(method, problem, trial)
+    move_charts(method, problem, trial)
     memory[EQUAL] += 1.0
     memory[SAME] += 1.0
     if memory[LEFT] == 1.0:
@@ -279,60 +172,9 @@ def _barred(method, problem, trial, order, h, error):
 
 
 @inner
-def _move_charts(method, problem, trial):
-    """Where a rotation has left its chart's middle: the history in a chart at the present rotation."""
-    s, d = trial.start, method.differences
-    nk, quaternions = problem.sizes[NK], 3 * problem.sizes[NK] + problem.sizes[NY] + 2 * problem.sizes[NQ]
-    for f in range(problem.rotations.shape[0]):
-        i = problem.rotations[f]
-        if s[i] ** 2 + s[i + 1] ** 2 + s[i + 2] ** 2 > TURN * TURN:
-            _transport(method, nk, i, s[i], s[i + 1], s[i + 2])
-            method.memory[SAME] = 0.0
-            move_chart(
-                s[i : i + 3],
-                s[nk + i : nk + i + 3],
-                s[2 * nk + i : 2 * nk + i + 3],
-                s[quaternions + 4 * f : quaternions + 4 * f + 4],
-            )
-            for k in range(3):
-                d[0, i + k], d[0, nk + i + k] = s[i + k], s[nk + i + k]
-
-
-@inner
-def _transport(method, nk, i, p0, p1, p2):
-    """Points of the history from their differences, each turned into the new chart, and back."""
-    points = method.room[0]
-    count = int(method.memory[ORDER_NOW]) + 3
-    _binomial(method.differences, points, nk, i, count, True)
-    for j in range(count):
-        rates = (points[6 * j + 3], points[6 * j + 4], points[6 * j + 5])
-        psi = (points[6 * j], points[6 * j + 1], points[6 * j + 2])
-        turned, rate, _ = in_chart((p0, p1, p2), psi, rates, rates)
-        points[6 * j], points[6 * j + 1], points[6 * j + 2] = turned
-        points[6 * j + 3], points[6 * j + 4], points[6 * j + 5] = rate
-    _binomial(method.differences, points, nk, i, count, False)
-
-
-@inner
-def _binomial(d, points, nk, i, count, out):
-    """z_{n-j} = sum_k (-1)^k binomial(j, k) D^k, and the same the other way round (it is its own inverse)."""
-    for j in range(count):
-        for c in range(6):
-            column = i + c if c < 3 else nk + i + c - 3
-            total, weight = 0.0, 1.0
-            for k in range(j + 1):
-                total += weight * (d[k, column] if out else points[6 * k + c])
-                weight *= -(j - k) / (k + 1.0)
-            if out:
-                points[6 * j + c] = total
-            else:
-                d[j, column] = total
-
-
-@inner
 def dense_output(method, problem, trial, theta, h, state, wanted):
     """The polynomial of the formula, for values and differentiated quantities, and its rate."""
-    _renew(method, problem, trial)
+    renew(method, problem, trial)
     nk, ny, nq, n = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ], method.renewed
     order, s, share, rate, first = int(method.memory[ORDER_NOW]), theta - 1.0, 1.0, 0.0, 3 * nk
     for m in range(wanted.shape[0]):
