@@ -37,7 +37,7 @@ ROOMS = {
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
-    "compiled.entries compiled.objects compiled.function compiled.call linear.elimination "
+    "compiled.entries compiled.beside compiled.objects compiled.function compiled.call linear.elimination "
     "linear.graphs linear.columns linear.matching "
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "

@@ -30,13 +30,12 @@ motion moves them itself in `on_accept`, with `in_chart` or `angular_acceleratio
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from netsim.core import newton
 from netsim.core.compiled import kinds
-from netsim.core.compiled.function import address_of
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.contract import (
@@ -44,7 +43,6 @@ from netsim.core.contract import (
     FOUND,
     NEWTON,
     ON_ACCEPT,
-    PROJECT,
     REFACTOR,
     SET_TIME,
     SOLVE,
@@ -229,24 +227,22 @@ class Method:
         return self.caution * rtol * (part**power if power > 0.0 else min(1.0, FINE / rtol) ** -power)
 
 
-def fill_code(method: Method, arrays: Struct, problem: Struct, factor: Factor, trial: Struct, project: int) -> None:
-    """Compile what a run calls by address (or read it from the cache) and write that into trial.code."""
+def called_by_address(method: Method, arrays: Struct, problem: Struct, factor: Factor, trial: Struct) -> dict[int, Any]:
+    """What a run calls by address: by its place in trial.code what `address_of` is asked for."""
     real, vector = kinds.REAL, kinds.VECTOR
     run = (arrays.kind, problem.kind, struct_of(factor).kind, trial.kind)
-    found = {
-        STEP: address_of(method.step, TRIED, *run, real, real, real),
-        ON_ACCEPT: address_of(method.on_accept, real, arrays.kind, problem.kind, trial.kind, real, real),
-        DENSE_OUTPUT: address_of(
+    found: dict[int, Any] = {
+        STEP: (method.step, TRIED, *run, real, real, real),
+        ON_ACCEPT: (method.on_accept, real, arrays.kind, problem.kind, trial.kind, real, real),
+        DENSE_OUTPUT: (
             method.dense_output, kinds.NOTHING, arrays.kind, problem.kind, trial.kind, real, real, vector, kinds.WHOLES
         ),
-        SET_TIME: address_of(newton.set_time, kinds.WHOLE, problem.kind, vector, real),
-        REFACTOR: address_of(linear.refactor, real, run[2], vector),
-        SOLVE: address_of(linear.solve, kinds.NOTHING, run[2], vector, vector),
-        PROJECT: project,
-    }
+        SET_TIME: (newton.set_time, kinds.WHOLE, problem.kind, vector, real),
+        REFACTOR: (linear.refactor, real, run[2], vector),
+        SOLVE: (linear.solve, kinds.NOTHING, run[2], vector, vector),
+    }  # fmt: skip
     if method.single:
         room = kinds.MATRIX
         given = (problem.kind, run[2], kinds.BOOLEAN, vector, vector, vector, vector, room, real)
-        found[NEWTON] = address_of(newton.newton, FOUND, *given)
-    for place, address in found.items():
-        trial.code[place] = address
+        found[NEWTON] = (newton.newton, FOUND, *given)
+    return found

@@ -6,16 +6,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.function import address_of
+from netsim.core.compiled.function import address_of, prepare
 from netsim.core.compiled.struct import struct_of
-from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, FRESH, REJECTED, RESTARTED
+from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, FRESH, PROJECT, REJECTED, RESTARTED
 from netsim.core.history import SEGMENTS, more_segments
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import ACCOUNT, FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
 from netsim.core.loop.sampler import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
-from netsim.core.method import fill_code
+from netsim.core.method import called_by_address
 from netsim.core.newton import SINGULAR, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
@@ -129,7 +129,7 @@ def _begin(
         begin_relations(events, trial.g, options.resumed)
         pass_event(run)
     trial.middle[:] = trial.start
-    take(problem, struct_of(trial), struct_of(sampler), 0, 0.0)
+    take(problem, run.struct("trial"), run.struct("sampler"), 0, 0.0)
     run.sampler.turnover[:] = nothing_turned(sampler.power)
     run.sampler.turnover[FLOWS, FIRST] += run.sampler.totals[0, 1]  # what impulses took at the start
     control.places[ROW] = 1
@@ -205,19 +205,17 @@ def pass_events(run: Running, jumped: bool = False) -> None:
 
 
 def _fill(run: Running) -> None:
-    """Compile what the loop calls by address, and the loop, or read them from the cache."""
-    problem, trial, plan, vector, real = (
-        run.machine.struct,
-        struct_of(run.trial),
-        struct_of(run.plan),
-        kinds.VECTOR,
-        kinds.REAL,
-    )
-    projecting = address_of(project, kinds.BOOLEAN, problem.kind, plan.kind, vector, vector)
-    fill_code(run.method, run.arrays, problem, run.factor, trial, projecting)
+    """Compile what the loop calls by address, the loop and the sampler, or read them from the cache."""
+    problem, vector, real = run.machine.struct, kinds.VECTOR, kinds.REAL
+    trial, plan, sampler = map(run.struct, ("trial", "plan", "sampler"))
+    called = called_by_address(run.method, run.arrays, problem, run.factor, trial)
+    called[PROJECT] = project, kinds.BOOLEAN, problem.kind, plan.kind, vector, vector
     if run.events:
         watched = (each.kind for each in (problem, trial, plan, run.watch))
-        run.trial.code[FIRST_EVENT] = address_of(first_event, real, kinds.WHOLE, *watched, real, real, real)
+        called[FIRST_EVENT] = first_event, real, kinds.WHOLE, *watched, real, real, real
+    prepare([(advance, *_given(run, 0)), (take, problem, trial, sampler, 0, 0.0)], called.values())
+    for place, each in called.items():
+        run.trial.code[place] = address_of(*each)
 
 
 class Recorder(Protocol):
@@ -264,9 +262,13 @@ def attempts(run: Running, most: int) -> int:
     while len(sampler.traces) and len(sampler.trace) - run.control.places[TRACED] <= most * len(sampler.nodes):
         run.structs.pop(id(sampler), None)
         sampler = run.sampler = longer_trace(sampler)
-    trial, control, plan, factor = map(run.struct, ("trial", "control", "plan", "factor"))
-    problem, sampling, watch = run.machine.struct, run.struct("sampler"), run.watch
-    return int(advance(run.arrays.address, problem, factor, trial, control, plan, sampling, watch, most))
+    return int(advance(*_given(run, most)))
+
+
+def _given(run: Running, most: int) -> tuple[Any, ...]:
+    """What the loop is handed."""
+    factor, *parts = map(run.struct, ("factor", "trial", "control", "plan", "sampler"))
+    return run.arrays.address, run.machine.struct, factor, *parts, run.watch, most
 
 
 def _tried(run: Running) -> int:

@@ -6,9 +6,6 @@ are asked by ends: at once where it goes on or is interrupted, at the end of the
 """
 
 import multiprocessing
-import signal
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +14,13 @@ from multiprocessing.context import ForkProcess
 from typing import Any
 
 from netsim.analyses.many.one_case import Outcome
+from netsim.core.compiled.beside import forked
 
 Work = Callable[[int], Outcome | list[Outcome]]
 """What a case gives, by its number, or a group of them."""
 Found = tuple[int, Outcome | list[Outcome]]
 AHEAD = 2
 """Pieces that a worker has: the next one is there when one is done."""
-
-
-def can_fork() -> bool:
-    """Whether processes can be forked: on Linux, where no other thread computes, which could hold a lock that its copy
-    would wait for without end. Threads that only draw or listen, as those of a notebook, are daemons."""
-    others = (each for each in threading.enumerate() if each is not threading.current_thread())
-    free = all(each.daemon for each in others) and not multiprocessing.current_process().daemon
-    return sys.platform == "linux" and free
 
 
 @dataclass(eq=False)
@@ -102,22 +92,14 @@ def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> lis
 
 def _forked(work: Work, pipes: list[Any]) -> _Worker:
     mine, its = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=_serve, args=(work, its, [mine, *pipes]), daemon=True)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
-        process.start()
+        return _Worker(forked(_serve, work, its, [mine, *pipes]), mine)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         its.close()
-    return _Worker(process, mine)
 
 
 def _serve(work: Work, pipe: "Connection[Any, Any]", others: list[Any]) -> None:
-    """What a worker does until its pipe ends, which needs that no worker keeps the other end of another one's pipe.
-    It leaves interruptions to the process that forked it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+    """What a worker does until its pipe ends, which needs that no worker keeps the other end of another one's pipe."""
     for each in others:
         each.close()
     while True:

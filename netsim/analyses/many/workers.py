@@ -13,7 +13,8 @@ from contextlib import closing, suppress
 from contextvars import copy_context
 from itertools import islice
 
-from netsim.analyses.many.forked import Found, Work, by_processes, can_fork
+from netsim.analyses.many.forked import Found, Work, by_processes
+from netsim.core.compiled.beside import can_fork, processors
 from netsim.results.progress import Report
 
 ALONE = 2
@@ -53,11 +54,6 @@ def outcomes(
     except Lost as lost:
         return f"{lost}, after {known} of {total} cases"
     return ""
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cpu_seconds() -> float:

@@ -79,10 +79,8 @@ define linkonce_odr void @NRT_Free(ptr %block) {
 its data."""
 
 
-def way_in(text: str, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> tuple[str, bool]:
-    """The text of a module with its function called `public` in the convention `entry`, and whether it needs numba's
-    library."""
-    module = llvm.parse_assembly(text)
+def way_in(module: Any, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> bool:
+    """Have a module's function called `public` in the convention `entry`; whether it needs numba's library."""
     needed = from_elsewhere(module)
     ours = {name for name in needed if f"@{name}(" in RUNTIME}
     if ours and ours == needed:
@@ -94,7 +92,7 @@ def way_in(text: str, name: str, arguments: tuple[kinds.Kind, ...], entry: str, 
         function.linkage = "external"
         shim = _for_c(public, formal[2:]) if entry == C else _for_python(public, formal, arguments)
         module.link_in(_module(module, shim))
-    return str(module), ours != needed
+    return ours != needed
 
 
 RUNTIME_WITH_C = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n" + RUNTIME

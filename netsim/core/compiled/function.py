@@ -11,10 +11,11 @@ Machine code is looked for in the package, then in the user's cache folder (nets
 is none, numba translates the function (netsim.core.compiled.translation). Nothing else here needs numba.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from netsim.core.compiled import kinds, objects
+from netsim.core.compiled.entries import NUMBA, PYTHON
 from netsim.core.compiled.sources import Foreign, Source
 
 
@@ -59,9 +60,9 @@ def inlined(function: Callable[..., Any]) -> Any:
 def by_address(returns: kinds.Kind) -> Any:
     """A function for compiled code: `call(address, *arguments)` calls what is at that address and returns `returns`.
 
-    numba links whatever a function calls into the function's own code and optimises the whole again, level by level.
-    What is called through its address is compiled by itself, and its caller's code does not depend on which one it is:
-    one time loop serves every method. Structs may be passed as such or as their own address."""
+    Whatever a function calls is linked into the function's own code and optimised with it. What is called through its
+    address is compiled by itself, and its caller's code does not depend on which one it is: one time loop serves every
+    method. Structs may be passed as such or as their own address."""
 
     def make() -> Any:
         from netsim.core.compiled.translation import call_by_address
@@ -71,10 +72,23 @@ def by_address(returns: kinds.Kind) -> Any:
     return Foreign(make, f"by address {returns}")
 
 
-def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = "numba") -> int:
+def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry: str = NUMBA) -> int:
     """Where the machine code of a compiled function is for these kinds of arguments, in a calling convention
     (netsim.core.compiled.entries)."""
     known = returns, arguments, entry
     if known not in function.addresses:
         function.addresses[known] = objects.address(function, arguments, returns, entry)
     return function.addresses[known]
+
+
+def prepare(calls: Iterable[tuple[Any, ...]], addresses: Iterable[tuple[Any, ...]]) -> None:
+    """Have the machine code of functions that are called soon, translated by two processes where that can be
+    (netsim.core.compiled.beside): of those that Python calls, each with its arguments, and of those whose `address_of`
+    is asked for, each with what that takes. Those that take longest come first; what Python runs is passed over."""
+    called = [(f, tuple(map(kinds.kind_of, given))) for f, *given in calls if isinstance(f, Compiled)]
+    missing = [objects.Entry(f, known, PYTHON) for f, known in called if known not in f._entries]
+    for f, returns, *given in addresses:
+        if (returns, tuple(given), NUMBA) not in f.addresses:
+            missing.append(objects.Entry(f, tuple(given), NUMBA))
+    if missing:
+        objects.prepare(missing)

@@ -6,7 +6,8 @@ versions of Python and LLVM. Where there is no file numba is needed, which a use
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,59 +25,104 @@ translating: list[Callable[[str], None]] = []
 """Who wants to be told of a function that is translated now."""
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A function for arguments of these kinds, called in the convention `way` (netsim.core.compiled.entries)."""
+
+    function: Source
+    arguments: tuple[kinds.Kind, ...]
+    way: str = PYTHON
+
+    @property
+    def made_of(self) -> bytes:
+        """A digest of all that the code is made of, whatever the instruction set."""
+        return hashed(self.function.digest, ", ".join(map(str, self.arguments)).encode(), self.way.encode())
+
+    @property
+    def name_of(self) -> Callable[[str], str]:
+        """The name of the code's file by the instruction set."""
+        name, made_of = self.function.py_func.__name__, self.made_of
+        return lambda level: f"{name}-{hashed(made_of, _environment(level)).hex()[:40]}"
+
+
+Object = tuple[dict[str, Any], bytes]
+"""What is told about a code, and the code."""
+
+
 def python_entry(function: Source, arguments: tuple[kinds.Kind, ...]) -> Callable[..., Any]:
     """The machine code for arguments of these kinds, as a Python function."""
-    return python_function(*_found(function, arguments, PYTHON), arguments)
+    return python_function(*_found(Entry(function, arguments)), arguments)
 
 
 def address(function: Source, arguments: tuple[kinds.Kind, ...], returns: kinds.Kind, entry: str) -> int:
     """The address of the machine code, in the calling convention `entry` (netsim.core.compiled.entries)."""
-    found, kind = _found(function, arguments, entry)
+    found, kind = _found(Entry(function, arguments, entry))
     assert str(kind) == str(returns), f"{function.py_func.__name__} returns {kind}, not {returns}"
     return found
 
 
-def _found(function: Source, arguments: tuple[kinds.Kind, ...], entry: str) -> tuple[int, kinds.Kind]:
+def prepare(entries: Iterable[Entry]) -> None:
+    """Have the code of several entries. What there is none of is translated by two processes where that can be; entries
+    that take longest come first."""
     with _lock:
-        made_of = hashed(function.digest, ", ".join(map(str, arguments)).encode(), entry.encode())
+        named = {each.name_of(level_of_host()): each for each in entries}
+        missing = {name: each for name, each in named.items() if name not in _loaded and not store.found(each.name_of)}
+        if missing:
+            from netsim.core.compiled.beside import shared
 
-        def name_of(level: str) -> str:
-            return f"{function.py_func.__name__}-{hashed(made_of, _environment(level)).hex()[:40]}"
+            for each in missing.values():
+                _tell(each)
+            for name, made in zip(missing, shared(_made, [*missing.values()])):
+                _load(name, made)
 
-        name = name_of(level_of_host())
+
+def _found(entry: Entry) -> tuple[int, kinds.Kind]:
+    with _lock:
+        name = entry.name_of(level_of_host())
         if name not in _loaded:
-            header, code = store.found(name_of) or _made(function, made_of, arguments, entry, name_of)
-            if header["needs_numba"]:
-                _translation(function).tell_symbols()
-            found = link(code, header["symbol"])
-            assert found, name
-            _loaded[name] = found, kinds.from_words(header["returns"])
+            there = store.found(entry.name_of)
+            if not there:
+                _tell(entry)
+            _load(name, there or _made(entry))
         return _loaded[name]
 
 
-def _made(
-    function: Source, made_of: bytes, arguments: tuple[kinds.Kind, ...], entry: str, name_of: Callable[[str], str]
-) -> tuple[dict[str, Any], bytes]:
-    """What is told about a function's code, and the code, translated now and kept where a folder can be written.
+def _load(name: str, made: Object) -> None:
+    about, code = made
+    if about["needs_numba"]:
+        _translation(name).tell_symbols()
+    found = link(code, about["symbol"])
+    assert found, name
+    _loaded[name] = found, kinds.from_words(about["returns"])
+
+
+def _tell(entry: Entry) -> None:
+    """Tell that an entry is translated now; all that it needs of numba is there then."""
+    name = entry.function.py_func.__name__
+    for tell in translating:
+        tell(name)
+    _translation(name)
+
+
+def _made(entry: Entry) -> Object:
+    """Code translated now, and kept where a folder can be written.
 
     Raises SimulationError where there is no numba, TypeError where what is built for users would need it."""
-    for tell in translating:
-        tell(function.py_func.__name__)
-    translated = _translation(function).translate(function, arguments)
-    symbol = f"netsim_{made_of.hex()[:40]}"
-    text, needs_numba = way_in(translated.text, translated.symbol, arguments, entry, symbol)
+    name = entry.function.py_func.__name__
+    symbol = f"netsim_{entry.made_of.hex()[:40]}"
+    translated = _translation(name).translate(entry.function, entry.arguments)
+    needs_numba = way_in(translated.module, translated.symbol, entry.arguments, entry.way, symbol)
     if needs_numba and store.is_building():
-        raise TypeError(f"'{function.py_func.__name__}' calls numba's library, which a user need not have")
+        raise TypeError(f"'{name}' calls numba's library, which a user need not have")
     about = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "needs_numba": needs_numba}
-    return about, store.made(name_of, about, lambda level: object_code(text, symbol, level))
+    return about, store.made(entry.name_of, about, lambda level: object_code(translated.module, symbol, level))
 
 
-def _translation(function: Source) -> Any:
-    """The module that needs numba."""
+def _translation(name: str) -> Any:
+    """The module that needs numba, for a function of this name."""
     try:
         from netsim.core.compiled import translation
     except ModuleNotFoundError as missing:
-        name = function.py_func.__name__
         message = f"there is no machine code of '{name}' for this computer ({level_of_host()}), and no compiler"
         hint = "pip install numba; what is missing is compiled then, once"
         raise SimulationError(Problem("E490", message, hint=hint)) from missing

@@ -1,8 +1,9 @@
 """Python functions -> LLVM modules, by numba: the only file that imports numba.
 
-Only what numba makes of a function before it generates machine code is used: the final module, in which all that the
-function calls is linked and optimised. numba's own code generator, wrappers and cache are left out. Numba's private
-interfaces that this needs were tested with the versions that pyproject.toml names.
+Only the LLVM code that numba writes of a function is used, as it is written. numba would link into each function all
+that it calls and optimise the whole, level by level; here all that an entry calls, however deep, is linked once and
+optimised once (netsim.core.compiled.linking). numba's own code generator, wrappers and cache are left out. Numba's
+private interfaces that this needs were tested with the versions that pyproject.toml names.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, codegen, config
+from numba.core import cgutils, codegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.typing import signature
@@ -26,6 +27,8 @@ from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from netsim.core.compiled import kinds
+from netsim.core.compiled.digests import hashed
+from netsim.core.compiled.linking import optimise
 from netsim.core.compiled.sources import Foreign, Source
 from netsim.core.compiled.struct import WORDS
 
@@ -34,10 +37,10 @@ OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_
 
 @dataclass(frozen=True)
 class Translated:
-    """An LLVM module (text), its function in numba's calling convention, `int32 f(value *, exception **, arguments)`,
-    and the kind of the value."""
+    """An optimised LLVM module with all that its function calls, the function in numba's calling convention,
+    `int32 f(value *, exception **, arguments)`, and the kind of the value."""
 
-    text: str
+    module: Any
     symbol: str
     returns: kinds.Kind
 
@@ -56,27 +59,72 @@ def translate(function: Source, arguments: tuple[kinds.Kind, ...]) -> Translated
         translated = dispatcher(function)
         translated.compile(found)
         made = translated.overloads[found]
-        assert not made.library.has_dynamic_globals, f"{function.py_func.__name__} holds addresses of this process"
-        text, returns = made.library.get_llvm_str(), kind_of_type(made.signature.return_type)
-    return Translated(text, made.fndesc.llvm_func_name, returns)
+        module, symbol = _linked(made.library), made.fndesc.llvm_func_name
+    optimise(module, symbol)
+    outside = [each.name for each in module.global_variables if each.name.startswith("numba.dynamic.globals")]
+    assert not outside, f"{function.py_func.__name__} holds addresses of this process"
+    return Translated(module, symbol, kind_of_type(made.signature.return_type))
+
+
+class _Unlinked(codegen.AOTCodeLibrary):
+    """A function's own code as numba writes it: what it calls is noted and not linked, nothing is optimised. A program
+    that uses numba itself, whose functions may call the same ones of numba's library, gets them complete."""
+
+    def _optimize_functions(self, ll_module):  # type: ignore[no-untyped-def]
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self):  # type: ignore[no-untyped-def]
+        self._finalized = True
+
+    def own(self) -> Any:
+        """The module of the function alone."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self):  # type: ignore[no-untyped-def]
+        module, public = _linked(self), [each.name for each in self.get_defined_functions()]
+        optimise(module, *public)
+        for name in public:
+            module.get_function(name).linkage = "linkonce_odr"
+        return module
+
+
+def _linked(first: Any) -> Any:
+    """The module of a function's code and that of all that it calls, however deep, each once. LLVM links what is asked
+    for only: callers come before what they call."""
+    whole = codegen.AOTCodeLibrary(first._codegen, first.name)
+    whole._final_module.link_in(first._final_module, preserve=True)
+    found: list[Any] = []
+    _follow(first, found, {first})
+    for library in reversed(found[:-1]):
+        part = library.own() if isinstance(library, _Unlinked) else library._get_module_for_linking()
+        whole._final_module.link_in(part, preserve=True)
+    whole._final_module.verify()
+    whole._verify_declare_only_symbols()
+    return whole._final_module
+
+
+def _follow(library: Any, found: list[Any], seen: set[Any]) -> None:
+    """Append what a library calls, however deep, then the library."""
+    for each in library._linking_libraries:
+        if each not in seen:
+            seen.add(each)
+            _follow(each, found, seen)
+    found.append(library)
 
 
 @contextmanager
 def _modules_only() -> Iterator[None]:
-    """Let numba stop before machine code, and compile loops as they are written: with vector instructions ours are no
-    faster, and translation takes a fifth longer."""
+    """Let numba stop where a function's code is written."""
     context: Any = cpu_target.target_context
-    settings: Any = config
     generator: Any = context.codegen()
     with global_compiler_lock:
-        kept, library = settings.LOOP_VECTORIZE, generator._library_class
-        settings.LOOP_VECTORIZE = 0
-        generator._library_class = codegen.AOTCodeLibrary
+        library = generator._library_class
+        generator._library_class = _Unlinked
         context.get_executable = lambda library, fndesc, env: [].append  # a builtin function of its own, never called
         try:
             yield
         finally:
-            settings.LOOP_VECTORIZE, generator._library_class = kept, library
+            generator._library_class = library
             del context.get_executable
 
 
@@ -114,7 +162,8 @@ class BundleType(types.Type):
 
     def __init__(self, kind: kinds.StructKind):
         self.kind, self.names = kind, [name for name, _ in kind.fields]
-        super().__init__(name=str(kind))
+        # every name of a function that takes one holds its name
+        super().__init__(name=f"{kind.word}_{hashed(str(kind).encode()).hex()[:16]}")
 
     def field(self, name: str) -> tuple[int, Any]:
         """Number and type of a field; ValueError where there is none."""
