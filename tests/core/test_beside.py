@@ -75,6 +75,13 @@ def test_what_is_found_may_be_longer_than_a_pipe(two):
     assert [(each[0], len(each)) for each in found] == [(i, 1_000_000) for i in range(6)]
 
 
+def test_pieces_of_a_process_that_is_stuck_are_done_here(two, monkeypatch):
+    monkeypatch.setattr(beside, "PATIENCE", 0.2)
+    here, began = os.getpid(), time.monotonic()
+    found = beside.shared(lambda i: i if os.getpid() == here else time.sleep(600), range(4))
+    assert found == [0, 1, 2, 3] and time.monotonic() - began < 60.0
+
+
 @pytest.mark.parametrize("end", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: os._exit(1), lambda: 1 / 0])
 def test_pieces_of_a_process_that_ends_early_are_done_here(two, end):
     here = os.getpid()

@@ -2,7 +2,8 @@
 
 Numbers of pieces wait in a pipe, from which each of the two processes takes the next one when it is free. The other one
 hands over what it has found when none is left, so that neither waits for room in a pipe. It leaves interruptions to
-this one, which ends it where it is interrupted itself; whatever ends the other one, its pieces are done here.
+this one, which ends it where it is interrupted itself. Whatever ends the other one, or holds it up, its pieces are done
+here.
 """
 
 import multiprocessing
@@ -10,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -20,6 +22,9 @@ if TYPE_CHECKING:  # there is none on Windows
 
 Piece = TypeVar("Piece")
 Found = TypeVar("Found")
+PATIENCE = 60.0
+"""Seconds, beside ten times those that this process took, until the other one counts as stuck: behind a lock, say, that
+a thread held when it was forked."""
 
 
 def can_fork() -> bool:
@@ -81,10 +86,12 @@ def _by_two(work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> dict[int
         return {}
     finally:
         its.close()
+    began = time.monotonic()
     try:
         found = {i: work(pieces[i]) for i in _taken(numbers)}
         with suppress(EOFError, OSError):  # it has ended
-            found |= mine.recv()
+            if mine.poll(PATIENCE + 10 * (time.monotonic() - began)):
+                found |= mine.recv()
         return found
     finally:
         other.kill()
