@@ -101,8 +101,8 @@ def test_workers_end_with_their_sweep(number, tmp_path):
 
 
 def wait_for(condition):
-    """At most a minute."""
-    for _ in range(1200):
+    """At most five minutes: there may be no machine code yet."""
+    for _ in range(6000):
         if condition():
             return
         time.sleep(0.05)
