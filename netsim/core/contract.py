@@ -7,6 +7,7 @@ import numpy as np
 
 from netsim.core.compiled import kinds
 from netsim.core.compiled.function import by_address, inner
+from netsim.core.compiled.struct import Struct
 from netsim.core.linear import factors as linear
 from netsim.core.newton import ROUNDED
 from netsim.core.problem import NK, NQ, NY
@@ -58,6 +59,8 @@ class Trial(NamedTuple):
 
     Differences of values that no test weighs by themselves: row k is the sum of weight[p] y[value[p]], p from first[k]
     up to first[k + 1].
+
+    readings: of elements, whose errors are told (netsim.core.readings).
     """
 
     g: Array
@@ -85,6 +88,7 @@ class Trial(NamedTuple):
     first: Array
     value: Array
     weight: Array
+    readings: Struct
 
 
 FOLLOWING = 1e-4

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,19 +43,23 @@ class Entry:
 
 @dataclass
 class Selection:
-    """Saved scalars in order, and expressions computed from them afterwards."""
+    """Saved scalars in order, and expressions computed from them afterwards; `named`: those that somebody has asked
+    for by name."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     shown: dict[str, None] = field(default_factory=dict)
+    named: dict[str, None] = field(default_factory=dict)
     expressions: dict[str, Expr] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
 
-    def add(self, entry: Entry, dimension_: Dimension, show: bool) -> None:
+    def add(self, entry: Entry, dimension_: Dimension, show: bool, named: bool = True) -> None:
         name = entry.signal.name
         self.entries.setdefault(name, entry)
         self.dimensions[name] = dimension_
         if show:
             self.shown[name] = None
+        if named:
+            self.named[name] = None
 
     def signals(
         self, values: Mapping[str, Array], time: Array, parameters: Scope, top: Frame, trace: Trace | None = None
@@ -187,7 +192,7 @@ def select(machine: Machine, saves: Iterable[Expr], plots: Iterable[Expr] = ()) 
     problems: list[Problem] = []
     saves = list(saves)
     for entry, dimension_ in finder.default() if not saves else ():
-        selection.add(entry, dimension_, True)
+        selection.add(entry, dimension_, True, named=False)
     for expr, show in [*((e, True) for e in saves), *((e, False) for e in plots)]:
         try:
             _select(expr, show, finder, selection)
@@ -238,12 +243,12 @@ def _bases(expr: Expr, show: bool, finder: Finder, selection: Selection) -> None
             selection.add(entry, dimension_, not show or entry.signal.name in selection.shown)
 
 
-def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name]) -> list[str]:
-    """Sample signals without saving them; their scalars' names."""
+def add_unseen(machine: Machine, selection: Selection, signals: Iterable[Name], named: bool = True) -> list[str]:
+    """Sample signals without saving them, `named` where somebody has asked for them; their scalars' names."""
     finder, found = Finder(machine), []
     for name in signals:
         for entry, dimension_ in finder.entries(name):
-            selection.add(entry, dimension_, False)
+            selection.add(entry, dimension_, False, named)
             found.append(entry.signal.name)
     return found
 
@@ -267,6 +272,18 @@ class Reader:
     def rates(self, layout: Layout) -> bool:
         """Whether rates are read: of differentiated quantities (the current of a capacitor), or of higher order."""
         return len(self.reads(layout.history, layout.size)) > 0
+
+
+class Named(NamedTuple):
+    """constant + sum of weights[k] [g | readings][places[k]], by the name and in the unit that somebody asked for it;
+    the signals that it is a sum of, with their units."""
+
+    name: str
+    unit: str
+    signals: tuple[tuple[str, str], ...]
+    places: tuple[int, ...]
+    weights: tuple[float, ...] = (1.0,)
+    constant: float = 0.0
 
 
 def reader_of(machine: Machine, selection: Selection) -> Reader:

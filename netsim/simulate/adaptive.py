@@ -168,7 +168,8 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     planned = Planned(machine, structure, run.options, run.method)
     trial, size = first_trial(planned, stands, ends)
     former = run.trial
-    run.trial = trial._replace(counters=former.counters, largest=former.largest, origin=former.origin)
+    same = {name: getattr(former, name) for name in ("counters", "largest", "origin", "readings")}
+    run.trial = trial._replace(**same)
     run.counters[RESTARTED] = 1
     limits, resting, light = defect_limits(planned, run.trial, run.watched)
     run.control = run.control._replace(limits=limits, resting=resting, light=light)

@@ -7,6 +7,8 @@ W503   steps failed the error test and were accepted, given steps were taken in 
        point could not be made consistent
 W504   a shown expression of signals has no finite value
 W506   errors of the steps may have added up far above rtol, since what swings loses little energy
+W520   the error of a step makes far more than rtol of a force, current or output of an element, or of a sum of signals,
+       that somebody looks at
 
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
@@ -21,9 +23,15 @@ from netsim.core.loop.accumulated import ERRORS, PEAK
 from netsim.core.loop.control import BY_FAR, WORST
 from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
 from netsim.core.method import Method
+from netsim.core.readings import LARGEST, WHEN
+from netsim.core.readings import MISSED as READ_WRONGLY
+from netsim.equations.numbering import nominal
+from netsim.library.component import dimension
 from netsim.library.files import library_folder
 from netsim.network.network import Network
 from netsim.results.samples import Signal
+from netsim.results.selection import Named
+from netsim.results.series import unit_of
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import counted
@@ -141,6 +149,33 @@ def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None
     message += "an oscillation loses so little energy that none of them is forgotten"
     hint = "use a smaller rtol, or a method of higher order (`radau`, `rk8`); `verify = yes` measures the error"
     return Problem("W506", message, hint=hint)
+
+
+def reading_verdict(options: TransientOptions, network: Network, named: Sequence[Named], sizes: Any) -> Problem | None:
+    """W520 if the error of a step makes more than `KEPT` rtol of the largest value of a reading or sum of signals, or,
+    where that is nothing, of the largest of its unit up to the nominal size; `sizes`: see netsim.core.readings."""
+    if not named or options.verify:
+        return None
+    domains = {node.domain.name: node.domain for node in network.nodes}.values()
+    nominals = {unit_of(dimension(q.unit)): nominal(q) for each in domains for q in (*each.through, *each.across)}
+    most: dict[str, float] = {}
+    for each, largest in zip(named, sizes[LARGEST]):
+        most[each.unit] = max(most.get(each.unit, 0.0), float(largest))
+    known = np.array([min(nominals.get(each.unit, 1.0), most[each.unit]) for each in named])
+    least = np.maximum(sizes[LARGEST], known)
+    missed = np.where(least > 0.0, sizes[READ_WRONGLY] / np.where(least > 0.0, least, 1.0), 0.0)
+    wrong = np.flatnonzero(missed > KEPT * options.rtol)
+    if not len(wrong):
+        return None
+    worst = wrong[np.argmax(missed[wrong])]
+    each = named[worst]
+    more = f" ({counted(len(wrong) - 1, 'further signal')} likewise)" if len(wrong) > 1 else ""
+    message = f"'{each.name}' may be off by {missed[worst]:.2g} of its largest value at t = {sizes[WHEN, worst]:g} s"
+    message += f"{more}: what is a small error of the quantities that the steps go by is a large one of it"
+    shares = zip(each.signals, each.weights)
+    lines = [f"`nominal {name} = {f'{least[worst] / abs(w):.2g} {unit}'.rstrip()}`" for (name, unit), w in shares]
+    hint = f"{', '.join(lines)} in the netlist {'make' if len(lines) > 1 else 'makes'} the steps short enough for it"
+    return Problem("W520", f"{message} (rtol = {options.rtol:g})", hint=hint)
 
 
 def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Problem]:

@@ -26,6 +26,7 @@ from netsim.core.method import Method
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.reactions import Reactions
+from netsim.results.selection import Named
 from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.arrays.planned import Planned
@@ -71,7 +72,7 @@ class Running:
     `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
     `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's;
     `answers`, `reused`: workspace for the sizes that rounding leaves, and whether arrays serve other runs afterwards
-    (netsim.simulate.variants)."""
+    (netsim.simulate.variants); `named`: those of trial.readings."""
 
     machine: Machine
     structure: Structure
@@ -103,6 +104,7 @@ class Running:
     requested: int = 0
     answers: Struct | None = None
     reused: bool = False
+    named: list[Named] = field(default_factory=list)
 
     def struct(self, name: str) -> Struct:
         """One of its parts behind one address; parts that events exchange are kept."""

@@ -64,8 +64,18 @@ r1 resistor (a, b) R = 100 Ohm
 c1 capacitor (b, ground) C = 10 uF
 run transient(stop = 0.12 s, step = 50 us, every = 2, method = {method})
 """
+WIRE = """use electrical
+c1 capacitor (a, ground) C = 2000 F, start v = 10.001 V
+c2 capacitor (b, ground) C = 2000 F, start v = 10 V
+r1 resistor  (a, b)      R = 1 mOhm
+k1 current   (ground, a) I = 2e4 A*sin(9 Hz*time)*exp(-time/2 s)
+k2 current   (ground, b) I = 2e4 A*sin(9 Hz*time)*exp(-time/2 s)
+run transient(stop = 20 s, rtol = 1e-6, method = {method})
+save r1.i
+"""
+"""A small difference, wrong at its beginning most of all (W520)."""
 NETLISTS = {
-    "rectifier": RECTIFIER, "balls": BALLS, "delayed": DELAYED, "table": TABLE, "pendulum": PENDULUM, "steps": STIFF,
+    "rectifier": RECTIFIER, "balls": BALLS, "delayed": DELAYED, "table": TABLE, "pendulum": PENDULUM, "steps": STIFF, "wire": WIRE,
 }  # fmt: skip
 METHODS = ("radau", "bdf", "trbdf2", "rk45")
 
@@ -111,9 +121,10 @@ def same_bits(found, whole):
     assert np.array_equal(rows(found), rows(whole))
     for name in ("steps", "event_log", "method"):
         assert found.attributes.get(name) == whole.attributes.get(name)
+    assert found.warnings == whole.warnings
 
 
-CASES = [(name, method) for name in ("rectifier", "balls", "delayed", "table", "pendulum") for method in METHODS]
+CASES = [(name, method) for name in ("rectifier", "balls", "delayed", "table", "pendulum", "wire") for method in METHODS]
 CASES.remove(("pendulum", "trbdf2"))  # refused: the index is 3
 CASES += [("steps", method) for method in ("euler", "generalized_alpha", "radau", "bdf", "rk45")]
 
@@ -128,7 +139,7 @@ def test_a_run_goes_on_to_the_same_bits(tmp_path, monkeypatch, name, method):
     same_bits(found, whole)
 
 
-@pytest.mark.parametrize(("name", "method"), CASES)
+@pytest.mark.parametrize(("name", "method"), [case for case in CASES if case[0] != "wire"])
 def test_samples_on_the_disk_are_the_same_bits(tmp_path, monkeypatch, name, method):
     """Memory has room for a part of the rows, in a whole run and in one that is continued."""
     monkeypatch.setattr(long_runs, "IN_MEMORY", 1.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.over_time.long_runs import windowed
+from netsim.analyses.over_time.named import named_in
 from netsim.equations.history import check_step
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
@@ -13,12 +14,13 @@ from netsim.multibody.superelements import parts_of
 from netsim.network.lets import signals_in
 from netsim.results.partial.recording import Recording
 from netsim.results.rates import add_rates, own_unknowns
-from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select, signals_measured
+from netsim.results.selection import Named, Reader, Selection, add_unseen, reader_of, select, signals_measured
 from netsim.results.series import integrals_in
 from netsim.simulate.adaptive import Running, begin_adaptive
 from netsim.simulate.events.iteration import has_events
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.readings import readings
 from netsim.simulate.setup.beginning import begun
 from netsim.simulate.setup.choice import formulated, observing
 from netsim.structure.time_events import time_events_of
@@ -71,36 +73,36 @@ class Asked:
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """The signals of a run: what is sampled, those of it that are unseen, and what is followed step by step; whether
-    something reads all of them at once."""
+    something reads all of them at once; the expressions that read them, of samples and of what is followed."""
 
     selection: Selection
     unseen: Sequence[str]
     followed: Selection
     whole: bool
+    expressions: tuple[Sequence[Expr], Sequence[Expr]] = (), ()
 
 
 def chosen(machine: Machine, asked: Asked, formula: bool) -> Chosen:
     """What is asked of a run among the signals of its machine; the steps of a formula are samples."""
     selection, followed = select(machine, asked.saves, asked.plots), Selection()
-    unseen, shown = add_unseen(machine, selection, asked.beside), [*asked.saves, *asked.plots]
+    unseen, shown = add_unseen(machine, selection, asked.beside, named=False), [*asked.saves, *asked.plots]
     measured = [*signals_measured(machine.system.network), *_integrated(shown, machine)] if asked.traced else []
     add_unseen(machine, followed, [] if formula else measured)
-    return Chosen(selection, unseen, followed, bool(measured))
+    network = machine.system.network
+    figures = [*(m.value for m in network.measures), *(a.condition for a in network.asserts)]
+    return Chosen(selection, unseen, followed, bool(measured), (shown, figures if followed.entries else []))
 
 
 @dataclass(frozen=True, eq=False)
 class Begun:
-    """A run at its start, with what its samples are to become: signals, rates of positions, unseen signals, and those
-    of the trace, if there is one; the global vector where it starts."""
+    """A run at its start, with what its samples are to become: signals, rates of positions; readers of samples and of
+    the trace; the global vector where it starts."""
 
     at: Placed
     run: Running
     structure: Structure
-    selection: Selection
+    signals: Chosen
     rates: Mapping[str, tuple[str, str]]
-    unseen: Sequence[str]
-    followed: Selection
-    traced: bool
     readers: tuple[Reader, Reader]
     start: Array
 
@@ -132,9 +134,17 @@ def begun_run(
     tracer = observing(machine, tracer) if followed.entries else tracer
     options = windowed(options, len(selection.entries), recording, signals.whole or bool(asked.rated))
     run = begin_adaptive(machine, structure, options, g.copy(), reader, time_events, tracer)
-    return Begun(
-        at, run, structure, selection, rates, signals.unseen, followed, bool(followed.entries), (reader, tracer), g
-    )
+    if not options.step:
+        named = named_of(machine, signals, (reader, tracer))
+        run.trial = run.trial._replace(readings=readings(reader, named[0], tracer, named[1], len(g)))
+        run.named = [*named[0], *named[1]]
+    return Begun(at, run, structure, signals, rates, (reader, tracer), g)
+
+
+def named_of(machine: Machine, signals: Chosen, readers: tuple[Reader, Reader]) -> tuple[list[Named], list[Named]]:
+    """What somebody asks for by name: of samples, and of the trace."""
+    (reader, tracer), (shown, figures) = readers, signals.expressions
+    return named_in(machine, signals.selection, reader, shown), named_in(machine, signals.followed, tracer, figures)
 
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:

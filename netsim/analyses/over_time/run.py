@@ -28,7 +28,14 @@ from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.judging import added_up, added_up_verdict, energy_verdict, step_verdicts, value_verdicts
+from netsim.simulate.judging import (
+    added_up,
+    added_up_verdict,
+    energy_verdict,
+    reading_verdict,
+    step_verdicts,
+    value_verdicts,
+)
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import told
@@ -84,31 +91,31 @@ def transient(
 
 def finished(begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]) -> Samples:
     """The run, integrated: its samples and what is to be said of them."""
-    at, run, selection, followed = begun.at, begun.run, begun.selection, begun.followed
+    at, run, selection, followed = begun.at, begun.run, begun.signals.selection, begun.signals.followed
     recorder = recorder_of(recording, run.machine, run.options, begun.start, selection, followed)
     loop = clock.thread_time()
     failure, message = _ended(run, progress, recorder)
     ending = _Ending(
         failure, message, clock.perf_counter() - began[0], clock.thread_time() - began[1], clock.thread_time() - loop
     )
-    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    trace = _trace(run, list(followed.entries)) if followed.entries else None
     samples = _samples(run, selection, begun.rates, begun.structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = _verdicts(run, samples.finished)
     warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
     if samples.finished and not broken:
         warnings = (*warnings, *locked_chains(at.absolute, at.point))
-    also = seen(selection, begun.unseen, run.sampled[1])
+    also = seen(selection, begun.signals.unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
-    return on_disk(samples, run, selection, begun.unseen, recorder) if recorder and run.flushed else samples
+    return on_disk(samples, run, selection, begun.signals.unseen, recorder) if recorder and run.flushed else samples
 
 
 def measured_alone(begun: Begun) -> Samples:
     """The run, integrated, with what measures and assertions read: no saved signals, attributes and warnings."""
-    run, followed = begun.run, begun.followed
+    run, followed = begun.run, begun.signals.followed
     failure, message = _ended(run, None, None)
     time, sampled, account = run.sampled
-    unseen = {name: sampled[:, j] for j, name in enumerate(begun.selection.entries)}
-    trace = _trace(run, list(followed.entries)) if begun.traced else None
+    unseen = {name: sampled[:, j] for j, name in enumerate(begun.signals.selection.entries)}
+    trace = _trace(run, list(followed.entries)) if followed.entries else None
     broken = _verdicts(run, failure is None)[1]
     return Samples(
         "", np.minimum(time, run.options.stop), (), sampled[:, :0], account[:, :3], {}, not message, message,
@@ -152,7 +159,7 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
     asked = Asked(task.saves, task.plots, (), task.beside, traced=False)
     wanted = Wanted(machine, structure, options, asked, None)
     begun = (None if inputs else _anew(task, wanted)[0]) or begun_run(machine, structure, options, asked)
-    at, selection = begun.at, begun.selection
+    at, selection = begun.at, begun.signals.selection
     going = begin(begun.run, at.absolute, known)
     return Simulator(going, list(selection.entries), selection.expressions)
 
@@ -161,6 +168,8 @@ def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[
     """What makes a result doubtful, and what makes it wrong."""
     found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
     found += [each] if (each := added_up_verdict(run.options, _added_up(run))) else []
+    network, read = run.machine.system.network, run.trial.readings.sizes
+    found += [each] if (each := reading_verdict(run.options, network, run.named, read)) else []
     energy = _energy_verdict(run) if finished else None
     wrong = energy is not None and energy.code.startswith("E")
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted

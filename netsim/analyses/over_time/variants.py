@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.over_time.begun import Asked, Begun, Chosen, begun_run, chosen
+from netsim.analyses.over_time.begun import Asked, Begun, Chosen, begun_run, chosen, named_of
 from netsim.analyses.over_time.long_runs import windowed
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
@@ -20,6 +20,7 @@ from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.results.partial.recording import Recording
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.arrays.readings import weights_of
 from netsim.simulate.variants import Variant, begin_anew, serves, variant_of
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import NetsimError
@@ -133,9 +134,13 @@ def begun_anew(
     run has to begin by itself. Raises `InputError` as `windowed` does."""
     begun, variant, run = template.begun, template.variant, template.begun.run
     if recording:  # else this was asked when the template was begun
-        windowed(run.options, len(begun.selection.entries), recording, not run.options.window)
+        windowed(run.options, len(begun.signals.selection.entries), recording, not run.options.window)
     if not begin_anew(variant, values, parameters, goals):
         return None
+    if run.named:
+        named = named_of(run.machine, begun.signals, begun.readers)
+        read = run.trial.readings
+        read.weights[:], read.constants[:] = weights_of([*named[0], *named[1]])
     point = variant.point.copy()
     at = replace(begun.at, machine=run.machine, g=point, absolute=run.machine, point=point)
     return replace(begun, at=at, start=point)

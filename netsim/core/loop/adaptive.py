@@ -75,6 +75,7 @@ from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
 from netsim.core.loop.sampler import record, take
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.core.problem import NK, NQ
+from netsim.core.readings import read_errors
 from netsim.core.scales import SO_FAR, UNKNOWN, count_refused, pass_refused, set_scales
 from netsim.core.states import copy, project_end
 
@@ -120,11 +121,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         h = target - t
         if trial.counters[FORMULA] and target < numbers[STOP] and abs(h - numbers[FIXED]) <= TOGETHER * numbers[FIXED]:
             h = numbers[FIXED]
-        last = (
-            min(target, control.time_events[places[TIME_EVENT]]) - EDGE * max(abs(target), abs(h))
-            if at_time_event
-            else target
-        )
+        edge = EDGE * max(abs(target), abs(h))
+        last = min(target, control.time_events[places[TIME_EVENT]]) - edge if at_time_event else target
         numbers[LAST] = last
         set_scales(problem, trial)
         status, error = step(method, problem, factor, trial, t, h, last)
@@ -175,6 +173,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         accumulate(trial, sampler.turnover, error)
+        read_errors(problem, trial, target)
         factor_ = on_accept(method, problem, trial, h, error)
         if missed > 0.0:
             factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))

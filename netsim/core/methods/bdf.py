@@ -40,11 +40,12 @@ from netsim.core.bdf.differences import (
 )
 from netsim.core.bdf.stability import BARRED, GROWTH, STABLE, USELESS, WORTH, WORTHWHILE, oscillation
 from netsim.core.compiled.function import inner
-from netsim.core.contract import POWER, REFUSED, RESTARTED, error_norm
+from netsim.core.contract import POWER, REFUSED, RESTARTED
 from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
+from netsim.core.readings import kept_norm
 from netsim.core.scales import widen
 from netsim.core.states import copy
 
@@ -108,7 +109,7 @@ def _norm(problem, trial, e, h):
     nk, ny = problem.sizes[NK], problem.sizes[NY]
     for i in range(2 * nk):
         e[i] *= CAUTION
-    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
+    return kept_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk : 2 * nk + ny], h)
 
 
 @inner

@@ -22,6 +22,7 @@ from netsim.core.methods.kinks import KINK, combine, kink_weights, remember
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
+from netsim.core.readings import kept_norm
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
@@ -225,7 +226,7 @@ def _distance(method, problem, trial, h, last, consistent):
         return np.inf
     for i in range(ny):
         e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
-    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
+    return kept_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
 
 
 @inner

@@ -36,7 +36,6 @@ from netsim.core.contract import (
     FORMULA,
     RESTARTED,
     cubic_differentiated,
-    error_norm,
     held,
     proposed,
     set_time,
@@ -47,6 +46,7 @@ from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
 from netsim.core.newton import CONVERGED, set_coefficients
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, X
+from netsim.core.readings import kept_norm
 from netsim.core.rotation import angular_acceleration
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load, project_end
@@ -209,7 +209,7 @@ def _error(method, problem, factor, trial, h):
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
     widen(problem, trial, e, True)
-    return error_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
+    return kept_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 
 @inner

@@ -17,7 +17,7 @@ is this program's own.
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
-from netsim.core.contract import ACCEPTED, FACTOR_ALPHA, JUDGED, REFUSED, RESTARTED, error_norm, set_time, solve
+from netsim.core.contract import ACCEPTED, FACTOR_ALPHA, JUDGED, REFUSED, RESTARTED, set_time, solve
 from netsim.core.method import Method, Orders, Together
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
@@ -47,6 +47,7 @@ from netsim.core.radau.stages import (
     start_stages,
     velocities,
 )
+from netsim.core.readings import kept_norm
 from netsim.core.scales import widen
 from netsim.core.states import copy, follow, load
 
@@ -112,7 +113,7 @@ def _error(method, problem, factor, trial, h):
     widen(problem, trial, trial.end, True)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
-    return error_norm(problem, trial, e, dv, e[nk:], h)
+    return kept_norm(problem, trial, e, dv, e[nk:], h)
 
 
 @inner
@@ -128,7 +129,7 @@ def _filtered(method, problem, factor, trial, h):
         for p in range(problem.indptr[j], problem.indptr[j + 1]):
             r[problem.indices[p]] += rate * method.powers[1, p] * e[j]
     solve(factor, trial, r, e)
-    return error_norm(problem, trial, e[:0], e[:0], e, h)
+    return kept_norm(problem, trial, e[:0], e[:0], e, h)
 
 
 @inner

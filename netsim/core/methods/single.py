@@ -37,6 +37,7 @@ from netsim.core.newton import (
     spread,
 )
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
+from netsim.core.readings import kept_norm
 from netsim.core.scales import set_least, widen
 from netsim.core.states import copy, keep, load
 
@@ -234,7 +235,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
     widen(problem, trial, trial.end, True)
-    norm = error_norm(problem, trial, dx, du, du[nk:], h)
+    norm = kept_norm(problem, trial, dx, du, du[nk:], h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm
 
@@ -258,4 +259,4 @@ def _damped(problem, factor, trial, h):
     solve(factor, trial, r, r)
     for i in range(e.shape[0]):
         e[i] -= r[i]
-    return error_norm(problem, trial, e[:0], e[:0], e, h)
+    return kept_norm(problem, trial, e[:0], e[:0], e, h)

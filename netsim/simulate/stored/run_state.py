@@ -31,7 +31,7 @@ Array = np.ndarray
 Tree = dict[str, Any]
 
 ADDRESSES = {"code", "differentiated", "rates", "partials", "calls", "table", "readings", "tracing"}
-"""Fields with addresses of this process."""
+"""Fields with addresses of this process, unless they hold other arrays or numbers."""
 CONTENTS = ("partial_values", "sums", "where", "sizes", "numbers", "reals")
 """Fields of a plan that are numbers."""
 FIRST, NONE = -1, -2
@@ -230,7 +230,8 @@ def _places(path: str, part: Any, seen: set[int]) -> Iterator[tuple[str, Array]]
     same = ADDRESSES | (set(ROWS) if path == "sampler" else set())
     same |= set() if isinstance(part, Consistent) else SAME.get(type(part), set())
     for name, value in fields.items():
-        if name not in same or (name in ADDRESSES and getattr(value, "dtype", None) == np.float64):
+        held = isinstance(value, Struct) or getattr(value, "dtype", None) == np.float64
+        if name not in same or (name in ADDRESSES and held):
             yield from _places(f"{path}.{name}", value, seen)
 
 

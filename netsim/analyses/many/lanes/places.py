@@ -47,7 +47,7 @@ class Places:
         found = Selection()
         for k in range(self.count):
             for name, entry in one.entries.items():
-                found.add(self._entry(entry, k), one.dimensions[name], False)
+                found.add(self._entry(entry, k), one.dimensions[name], False, named=False)
         return found
 
     def _entry(self, entry: Entry, k: int) -> Entry:

@@ -17,6 +17,7 @@ from netsim.initial.charts import quaternions
 from netsim.initial.diagnosis.diagnosis import table_ends
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.setup.arrays.planned import Planned
+from netsim.simulate.setup.arrays.readings import no_readings
 from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import set_answers
@@ -82,6 +83,7 @@ def _unmeasured(planned: Planned, g: Array, amplitudes: Array) -> Trial:
         first=first,
         value=value,
         weight=weight,
+        readings=no_readings(),
     )
 
 
