@@ -171,7 +171,7 @@ def reading_verdict(options: TransientOptions, network: Network, named: Sequence
     each = named[worst]
     more = f" ({counted(len(wrong) - 1, 'further signal')} likewise)" if len(wrong) > 1 else ""
     message = f"'{each.name}' may be off by {missed[worst]:.2g} of its largest value at t = {sizes[WHEN, worst]:g} s"
-    message += f"{more}: what is a small error of the quantities that the steps go by is a large one of it"
+    message += f"{more}: the steps go by quantities whose small errors are large ones of it"
     shares = zip(each.signals, each.weights)
     lines = [f"`nominal {name} = {f'{least[worst] / abs(w):.2g} {unit}'.rstrip()}`" for (name, unit), w in shares]
     hint = f"{', '.join(lines)} in the netlist {'make' if len(lines) > 1 else 'makes'} the steps short enough for it"
