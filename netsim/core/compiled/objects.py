@@ -65,8 +65,13 @@ def prepare(entries: Iterable[Entry]) -> None:
     """Have the code of several entries. What there is none of is translated by two processes where that can be; entries
     that take longest come first."""
     with _lock:
-        named = {each.name_of(level_of_host()): each for each in entries}
-        missing = {name: each for name, each in named.items() if name not in _loaded and not store.found(each.name_of)}
+        missing = {}
+        for name, each in {each.name_of(level_of_host()): each for each in entries}.items():
+            if name not in _loaded:
+                if there := store.found(each.name_of):
+                    _load(name, there)
+                else:
+                    missing[name] = each
         if missing:
             from netsim.core.compiled.beside import shared
 
