@@ -99,6 +99,19 @@ cs s 0 10u
 .model jm njf(vto=-3 beta=1m lambda=0.01 rd=10 rs=10 cgs=4p cgd=2p kf=1e-17)
 .dc v1 -2 0 0.25
 .pz in 0 out 0 vol pz
+* jfet, level 2
+v1 in 0 dc -0.4 ac 1
+vdd dd 0 5
+rg in g 1k
+j1 out g s jm
+rd dd out 150
+rs s 0 20
+cs s 0 10u
+cl out 0 1p
+.model jm njf(level=2 beta=12m vto=-1.4 q=2.2 p=2.6 xi=0.3 mxi=0.1 z=0.6 lambda=0.02 vst=60m mvst=0.15 lfgam=0.04
++ lfg1=5m lfg2=3m hfgam=0.1 hfg1=0.02 hfg2=0.01 hfeta=0.05 hfe1=0.01 hfe2=0.02 taug=1u delta=0.3 taud=1m vbi=0.8
++ rd=3 rs=2 cgs=0.6p cgd=0.2p cds=0.1p xc=0.1 acgam=0.03 kf=1e-14)
+.dc v1 -1.4 0.2 0.2
 * mesfet
 v1 in 0 dc -0.5 ac 1
 vdd dd 0 4

@@ -13,6 +13,7 @@ import netsim
 
 MOS = "vto=0.7 kp=110u gamma=0.45 phi=0.65 lambda=0.04 tox=20n"
 SHORT = "vto=0.8 gamma=0.6 phi=0.72 nsub=2e16 tox=25n uo=550 xj=0.3u ld=0.1u"
+PARKER = "level=2 beta=12m vto=-1.4 q=2.2 p=2.6 xi=0.3 mxi=0.1 z=0.6 lambda=0.02 vst=60m mvst=0.15 lfgam=0.04 lfg1=5m lfg2=3m delta=0.2 vbi=0.8"
 MODELS = {
     "diode": ("d", "is=1e-14 n=1.1 rs=2 bv=6 ibv=1m"),
     "diode knees": ("d", "is=1e-14 n=1.1 rs=0.5 ikf=10m isr=1e-10 nr=2 bv=8 tcv=1m trs1=1m"),
@@ -21,6 +22,11 @@ MODELS = {
     "pnp": ("pnp", "is=2e-16 bf=60 vaf=50 ikf=10m br=2 rb=20 rc=3"),
     "njf": ("njf", "vto=-2 beta=1m lambda=0.02 rd=10 rs=10 is=1e-14"),
     "pjf": ("pjf", "vto=-2 beta=1m lambda=0.02"),
+    "njf 2": ("njf", "level=2 is=1e-14"),
+    "njf 2 full": ("njf", f"{PARKER} rd=3 rs=2 is=1e-13 n=1.2 ibd=1u vbd=0.7"),
+    "njf 2 rates": ("njf", f"{PARKER} hfgam=0.1 hfg1=0.02 hfg2=0.01 hfeta=0.05 hfe1=0.01 hfe2=0.02 taug=1u taud=1m"),
+    "njf 2 exponents": ("njf", "level=2 beta=1m vto=-2 q=1.7 p=1.2 xi=2 z=2 vst=0.2"),
+    "pjf 2": ("pjf", f"{PARKER} rd=3 rs=2"),
     "nmf": ("nmf", "vto=-1.3 beta=2m alpha=2 b=0.3 lambda=0.05 rd=5 rs=5"),
     "nmos 1": ("nmos", f"level=1 {MOS} rd=5 rs=5"),
     "pmos 1": ("pmos", "level=1 vto=-0.7 kp=40u gamma=0.5 phi=0.65 lambda=0.05 tox=20n"),
@@ -40,7 +46,7 @@ FORWARD = (-0.3, 0.0, 0.05, 0.4, 0.9, 2.0, 5.0)
 PLACES = {
     "d": [(v,) for v in (-5.0, -3.0, -1.0, -0.1, 0.0, 0.2, 0.4, 0.55, 0.65, 0.75, 0.9, 1.2)],
     "q": [*itertools.product((-0.5, 0.05, 0.2, 1.0, 5.0), (0.3, 0.55, 0.65, 0.75, 0.85))],
-    "j": list(itertools.product(FORWARD, (-3.0, -1.7, -1.0, 0.0, 0.3))),
+    "j": [*itertools.product(FORWARD, (-3.0, -1.7, -1.0, 0.0, 0.3)), (-2.0, -3.0), (-2.0, -2.5), (-3.0, -4.0), (-5.0, -5.0)],
     "m": list(itertools.product(FORWARD, (-0.5, 0.4, 0.75, 0.9, 1.3, 2.5, 5.0), (0.0, -1.5, 0.2))),
     "vdmos": list(itertools.product((-0.9, *FORWARD[1:]), (0.0, 2.5, 3.2, 4.0, 8.0))),
 }
@@ -71,7 +77,7 @@ def circuit(name):
         ends = [*nodes, "0"]
         if letter == "m" and kind != "vdmos":
             ends = [*nodes[:2], "0", nodes[2]]
-        sizes = " w=12u l=1.5u" if "level" in parameters else " pj=40u" if "jsw" in parameters else ""
+        sizes = " w=12u l=1.5u" if letter == "m" and "level" in parameters else " pj=40u" if "jsw" in parameters else ""
         lines.append(f"{letter}{k} {' '.join(ends)} x{sizes}")
     return lines, sources
 

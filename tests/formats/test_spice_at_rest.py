@@ -29,6 +29,7 @@ TRANSFERS = {
     "diode": ("v1 in 0 1\nr1 in a 100\nd1 a 0 dm\n.model dm d(is=1e-14 n=1.1 rs=2)", "v(a) v1"),
     "jfet": (CIRCUITS["jfet"][0].replace("vd d 0 10", "vd dd 0 10\nrd dd d 1k").replace("vg g 0 0", "vg g 0 -1"), "v(d) vg"),
     "mesfet": (CIRCUITS["mesfet"][0].replace("vd d 0 3", "vd dd 0 3\nrd dd d 100"), "v(d) vg"),
+    "jfet2": (CIRCUITS["jfet2"][0].replace("vd d 0 3", "vd dd 0 3\nrd dd d 100").replace("vg g 0 0", "vg g 0 -0.4"), "v(d) vg"),
     **{
         name: (CIRCUITS[name][0].replace("vd d 0 5", "vd dd 0 5\nrd dd d 5k"), "v(d) vg")
         for name in ("mos1", "mos2", "mos3", "mos6")
@@ -92,7 +93,7 @@ def test_sensitivities(circuit, out, tmp_path):
         assert found[name].values[0] == pytest.approx(theirs[names[name]], rel=3e-5, abs=1e-9 * abs(found[signal].values[0])), name
 
 
-@pytest.mark.parametrize("name", ["stage", "jfet", "mesfet", "mos1", "mos2", "mos3", "mos6", "vdmos"])
+@pytest.mark.parametrize("name", ["stage", "jfet", "mesfet", "jfet2", "mos1", "mos2", "mos3", "mos6", "vdmos"])
 def test_sensitivities_are_those_of_operating_points(name, tmp_path):
     """Every parameter of every device: a difference of operating points on either side says the same."""
     circuit, out = TRANSFERS[name][0], TRANSFERS[name][1].split()[0]

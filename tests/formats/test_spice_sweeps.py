@@ -55,6 +55,11 @@ CIRCUITS = {
         "vd d 0 3\nvg g 0 0\nz1 d g 0 zm\n.model zm nmf(vto=-1.3 alpha=2.5 beta=3m lambda=0.03 b=0.3 rd=5 rs=5)",
         "vd 0 3 0.25 vg -1 0 0.5", "i(vd)",
     ),
+    "jfet2": (
+        "vd d 0 3\nvg g 0 0\nj1 d g 0 jm\n.model jm njf(level=2 vto=-1.4 beta=12m q=2.2 p=2.6 xi=0.3 mxi=0.1 z=0.6 "
+        "lambda=0.02 vst=60m mvst=0.15 lfgam=0.04 delta=0.3 rd=5 rs=5)",
+        "vd 0 3 0.25 vg -1.5 0 0.5", "i(vd)",
+    ),
     "mos1": (
         "vd d 0 5\nvg g 0 3\nm1 d g 0 b mm w=20u l=2u\nvb b 0 -1\n"
         ".model mm nmos(vto=0.7 kp=50u gamma=0.4 phi=0.65 lambda=0.03 rd=20 rs=20)",

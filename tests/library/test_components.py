@@ -109,7 +109,7 @@ def along(kernel, gathered, direction, form, name, time=0.0):
     return np.imag(run(kernel, gathered + 1j * TINY * direction, form, name, complex(0.0, TINY * time))) / TINY
 
 
-CANCELS = {"mesfet": 1e-10, "mosfet3": 1e-6}
+CANCELS = {"mesfet": 1e-10, "jfet2": 1e-10, "mosfet3": 1e-6}
 """Components whose derivatives are differences of equal numbers here: the charge of a gate less the part of its drain; a channel of
 negative length, which `assert` refuses."""
 

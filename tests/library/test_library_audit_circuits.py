@@ -226,6 +226,7 @@ JUNCTION = VT * float(np.log(1e3 / 1e-14))
         ("d[k] forward_bjt (ground, a[k], ground)", "forward_bjt", 25.85e-3 * float(np.log(1e9))),
         ("d[k] jfet (ground, a[k], ground)", "jfet", JUNCTION),
         ("d[k] mesfet (ground, a[k], ground)", "mesfet", JUNCTION),
+        ("d[k] jfet2 (ground, a[k], ground)", "jfet2", JUNCTION),
         ("d[k] mosfet (ground, ground, ground, a[k])", "mosfet", JUNCTION),
         ("d[k] mosfet3 (ground, ground, ground, a[k])", "mosfet3", JUNCTION),
         ("d[k] vdmos (ground, a[k], a[k])", "vdmos", VT * float(np.log(1e5 / 1e-14))),

@@ -81,6 +81,12 @@ _JUNCTION_FET = _named(
     "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc: "
     "kf:Kf: af:Af:"
 )
+_PARKER_SKELLERN = _named("""
+    vto:Vto:V vt0:Vto:V beta:beta:A/V2 q:Q: p:P: xi:xi: mxi:mxi: z:Z: lambda:lambda:V^-1 vst:Vst:V mvst:mvst:V^-1
+    lfgam:lfgam: lfg1:lfg1:V^-1 lfg2:lfg2:V^-1 hfgam:hfgam: hfg1:hfg1:V^-1 hfg2:hfg2:V^-1 hfeta:hfeta: hfe1:hfe1:V^-1
+    hfe2:hfe2:V^-1 taug:taug:s delta:delta:1/W taud:taud:s rd:Rd:Ohm rs:Rs:Ohm is:Is:A n:N: ibd:Ibd:A vbd:Vbd:V
+    cgs:Cgs:F cgd:Cgd:F cds:Cds:F xc:xc: acgam:acgam: vbi:Pb:V pb:Pb:V fc:fc: kf:Kf: af:Af:
+""")
 _MOSFET = dict.fromkeys(
     _words(
         "vto vt0 kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo "
@@ -113,6 +119,7 @@ _BJT = Kind(
     _words("irb ptf tre1 tre2 trb1 trb2 trc1 trc2 trm1 trm2 iss ns nk tvaf1"),
 )
 _JFET = Kind("jfet", ("d", "g", "s"), _JUNCTION_FET, 1, left_out=_FET_REST)
+_PARKER = Kind("jfet2", ("d", "g", "s"), _PARKER_SKELLERN, 1, left_out=_words("rg lg ls ld cdss afac nfing"))
 _LEVELS = {
     "1": _mosfet("meyer_mosfet", ""),
     "2": _mosfet("mosfet2", "nfs xj vmax delta uexp ucrit neff", "utra"),
@@ -128,6 +135,8 @@ KINDS: dict[tuple[str, str], Kind] = {
     ("pnp", "1"): replace(_BJT, polarity=-1),
     ("njf", "1"): _JFET,
     ("pjf", "1"): replace(_JFET, polarity=-1),
+    ("njf", "2"): _PARKER,
+    ("pjf", "2"): replace(_PARKER, polarity=-1),
     **{("nmos", level): kind for level, kind in _LEVELS.items()},
     **{("pmos", level): replace(kind, polarity=-1) for level, kind in _LEVELS.items()},
     ("vdmos", "1"): _POWER,
@@ -175,6 +184,6 @@ SILENT = _words(
     "kf af ef gdsnoi nlev level mfg type vceo icrating vpk iave version tnom tref t_measured t_abs t_rel_global "
     "lis nk vds ron qg fv_max bv_max id_max te_max pd_max rth0 cth0 ibv_max nfk vbr vgs_max vgd_max vds_max vbs_max "
     "vbd_max vgsr_max vgdr_max idr_max rth_ext derating cmetal cpoly lm lp wm wp xom xoi xm xp icmax vcemax ibmax "
-    "vbemax"
+    "vbemax ver"
 )
 """What changes no waveform: noise, and remarks of manufacturers."""
