@@ -198,7 +198,7 @@ SYSTEM = {
 }  # fmt: skip
 
 ELSEWHERE = """lowpass_filter highpass_filter bandpass_filter bandstop_filter logic_memory rate_of inversion heated_bjt heated_mosfet
-bjt forward_bjt mosfet meyer_mosfet mosfet2 mosfet3 mosfet6 vdmos mesfet jfet2 detailed_diode transfer_voltage transfer_current lossy_end series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
+bjt forward_bjt mosfet meyer_mosfet mosfet2 mosfet3 mosfet6 vdmos mesfet mesfet2 mesfet3 mesfet4 jfet2 detailed_diode transfer_voltage transfer_current lossy_end series_rl leaky_capacitor transfer_function state_space two_ports_state_space critical_damping butterworth2 butterworth4
 pade_delay pipe_section clipping_opamp supplied_opamp data_sheet_opamp thyristor coolant_restriction coolant_check_valve coolant_shaft_pump
 coolant_cylinder coolant_flow_sensor heated_tank sliding_gap pole_leakage mean effective harmonic triggered_sum delayed_rise
 first_order_hold discrete_transfer_function wound_motor

@@ -227,6 +227,7 @@ JUNCTION = VT * float(np.log(1e3 / 1e-14))
         ("d[k] jfet (ground, a[k], ground)", "jfet", JUNCTION),
         ("d[k] mesfet (ground, a[k], ground)", "mesfet", JUNCTION),
         ("d[k] jfet2 (ground, a[k], ground)", "jfet2", JUNCTION),
+        ("d[k] mesfet2 (ground, a[k], ground)", "mesfet2", VT * float(np.log(1e3 / (1e-11 * 4e4 * 300.15**2 * np.exp(-0.5 / VT))))),
         ("d[k] mosfet (ground, ground, ground, a[k])", "mosfet", JUNCTION),
         ("d[k] mosfet3 (ground, ground, ground, a[k])", "mosfet3", JUNCTION),
         ("d[k] vdmos (ground, a[k], a[k])", "vdmos", VT * float(np.log(1e5 / 1e-14))),

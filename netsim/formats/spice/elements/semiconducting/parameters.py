@@ -25,6 +25,10 @@ class Kind:
     """Parameters that have an effect in SPICE and none here."""
     sizes: dict[str, tuple[str, str]] = field(default_factory=lambda: {"area": ("", "1"), "m": ("", "1")})
     """What an instance may give: unit and default."""
+    celsius: frozenset[str] = frozenset()
+    """Parameters that are temperatures: in degrees Celsius in SPICE, in kelvin in the library."""
+    ends: tuple[str, ...] = ()
+    """What an instance may give as temperatures of its ends; they must be the same."""
     layout: bool = False
     """Whether the component is given sizes of a layout (`transistors`)."""
 
@@ -68,6 +72,13 @@ _MESFET = _named("""
     vto:Vto:V vt0:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F
     cgd:Cgd:F
     pb:Pb:V is:Is:A fc:fc: kf:Kf: af:Af:
+""")
+_CONTACTS = _named("""
+    vto:Vto:V vt0:Vto:V tvto:tvto:V/K alphat:tvto:V/K ks:ks: vsg:vsg:V sigma0:sigma0: vsigmat:vsigmat:V vsigma:vsigma:V
+    lambda:lambda:V^-1 tlambda:tlambda:K m:M: mc:Mc: delta:delta: eta:eta: teta0:teta0:K teta1:teta1:K mu:mu:m2/V/s
+    mu1:mu1:m2/V/s mu2:mu2:m2/V/s tmu:tmu:K xtm0:xtm0: xtm1:xtm1: xtm2:xtm2: rd:Rd:Ohm rs:Rs:Ohm rg:Rg:Ohm ri:Ri:Ohm
+    rf:Rf:Ohm rdi:Rdi:Ohm rsi:Rsi:Ohm rtc1:rtc1:1/K rtc2:rtc2:K^-2 phib:phib:V phib1:phib1:V/K tphib:phib1:V/K
+    astar:astar:A/m2/K2 n:N: ggr:ggr:S/m2 del:del: xchi:xchi:1/K tggr:xchi:1/K ag:ag:
 """)
 _BIPOLAR = _named("""
     is:Is:A bf:Bf: nf:Nf: vaf:Vaf:V va:Vaf:V ikf:Ikf:A ik:Ikf:A ise:Ise:A ne:Ne: br:Br: nr:Nr: var:Var:V vb:Var:V
@@ -126,6 +137,23 @@ _LEVELS = {
     "3": _mosfet("mosfet3", "nfs xj vmax delta theta eta kappa"),
     "6": _mosfet("mosfet6", "kv nv kc nc gamma1 sigma lambda0 lambda1", "nvth ps"),
 }
+_GATES = {"l": ("m", "1u"), "w": ("m", "20u"), "m": ("", "1")}
+_CHANNELS = _words("d nd vs zeta theta tc alpha beta du ndu th ndelta epsi nmax gamma cas cbs lambdahf tf flo delfo")
+
+
+def _mesfet(component: str, more: str) -> Kind:
+    parameters = {**_CONTACTS, **_named(more)}
+    return Kind(component, ("d", "g", "s"), parameters, left_out=_CHANNELS - parameters.keys(), sizes=_GATES,
+        celsius=_words("tlambda teta0 teta1 tmu"), ends=("ts", "td"))  # fmt: skip
+
+
+_MESFETS = {
+    "2": _mesfet(
+        "mesfet2", "d:depth:m nd:nd:m^-3 vs:vs:m/s zeta:zeta: theta:theta:m2/V2/s tc:tc:V^-1 alpha:alpha:V^-1"
+    ),
+    "3": _mesfet("mesfet3", "beta:beta:A/V2 du:du:m ndu:ndu:m^-3 th:th:m ndelta:ndelta:m^-3 tc:tc:V^-1"),
+    "4": _mesfet("mesfet4", "d:depth:m epsi:epsi:F/m vs:vs:m/s nmax:nmax:m^-2 gamma:gamma: cas:cas: cbs:cbs:"),
+}
 _POWER = Kind("vdmos", ("d", "g", "s"), _VDMOS, 1, _words("rds bv"), _words("phi trg1 trg2 trs1 trs2 trb1 trb2 rthjc "
     "rthca cthj tksubthres1 tksubthres2"), {"m": ("", "1")})  # fmt: skip
 _GAAS = Kind("mesfet", ("d", "g", "s"), _MESFET, 1)
@@ -142,6 +170,7 @@ KINDS: dict[tuple[str, str], Kind] = {
     ("vdmos", "1"): _POWER,
     ("nmf", "1"): _GAAS,
     ("pmf", "1"): replace(_GAAS, polarity=-1),
+    **{("nmf", level): kind for level, kind in _MESFETS.items()},
 }
 """By type and level."""
 _DETAILED_DIODE = Kind(
@@ -159,6 +188,9 @@ _FOREIGN = {
 }  # fmt: skip
 
 
+_HETERO = {"5": "HFET1", "6": "HFET2"}
+
+
 def kind_of(model: Model) -> Kind:
     """What a `.model` line describes, by its type and level. Raises `InputError`."""
     if not any(model.type == type_ for type_, _ in KINDS):
@@ -173,7 +205,8 @@ def kind_of(model: Model) -> Kind:
     if kind is None:
         card, token = model.given["level"]
         known = ", ".join(sorted(each for type_, each in KINDS if type_ == model.type))
-        foreign = f" ({_FOREIGN[level]})" if level in _FOREIGN else ""
+        families = _HETERO if model.type in LETTERS["z"] else _FOREIGN
+        foreign = f" ({families[level]})" if level in families else ""
         message = f"level {level}{foreign} of {_NAMES[model.type]} is not known"
         raise InputError(Problem("E130", message, card.at(token), hint=f"there is level {known}"))
     detailed = model.type == "d" and any(name in _DETAILED for name in model.given)

@@ -66,7 +66,7 @@ def semiconductor(card: Card, scope: Scope) -> Instance:
     if at > len(kind.terminals):
         message = f"'{card.word}' has {at} nodes: nodes of temperature are not known"
         raise InputError(Problem("E130", message, card.at(tokens[len(kind.terminals)])))
-    warm = _temperature(card, scope)
+    warm = _temperature(card, kind, scope)
     made = _made(model, kind, scope.of_block(model.block), warm is not None)
     nodes = scope.connected(card, tokens[:at])
     if len(nodes) < len(kind.terminals):
@@ -83,8 +83,16 @@ WARM = "celsius"
 """The parameter of that model by which an instance has a temperature of its own."""
 
 
-def _temperature(card: Card, scope: Scope) -> Expr | None:
-    """`temp=` or `dtemp=` of the line, in degrees Celsius."""
+def _temperature(card: Card, kind: Kind, scope: Scope) -> Expr | None:
+    """`temp=` or `dtemp=` of the line, or that of both ends, in degrees Celsius. Raises `InputError`."""
+    given = [card.given[name] for name in kind.ends if name in card.given]
+    if given:
+        if len({token.text for token in given}) > 1 or len(given) < len(kind.ends):
+            hint = f"give {' and '.join(kind.ends)} the same value, or write dtemp="
+            raise InputError(
+                Problem("E130", "ends of different temperatures are not known", card.at(given[0]), hint=hint)
+            )
+        return scope.value(card, given[0])
     if "temp" in card.given:
         return scope.value(card, card.given["temp"])
     if "dtemp" in card.given:
@@ -99,7 +107,7 @@ def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dic
         if token.text not in _OF_THE_LINE and "area" in kind.sizes and numeric:
             found["area"] = scope.value(card, token)
     for name, token in card.given.items():
-        if name in _OF_THE_LINE:
+        if name in _OF_THE_LINE or name in kind.ends:
             continue
         if name not in kind.sizes:
             raise unknown(card, token, name, kind.sizes)
@@ -176,6 +184,8 @@ def _bindings(model: Model, given: dict[str, Token], kind: Kind, scope: Scope, w
         found |= mosfet_bindings(model, given, kind, scope)
     else:
         values = {name: model.value(name, scope, kind.parameters[name][1]) for name in given}
+        for name in kind.celsius & values.keys():
+            values[name] = in_unit(Binary("+", model.value(name, scope), Number(KELVIN)), "K")
         endless = {name for name in kind.infinite if isinstance(value := values.get(name), Number) and value.value == 0}
         found |= {kind.parameters[name][0]: value for name, value in values.items() if name not in endless}
         if "BV" in found:
@@ -230,15 +240,16 @@ def _in_si(each: Number) -> float:
 def _sorted(model: Model, kind: Kind, scope: Scope) -> dict[str, Token]:
     """The parameters that count; what has no effect here is noted. Raises `InputError` for one that nobody knows."""
     given: dict[str, Token] = {}
+    ignored = [name for name in model.given if name in kind.left_out and name not in kind.parameters]
+    if ignored:
+        card, token = model.given[ignored[0]]
+        named, verb = ", ".join(map(repr, ignored)), "is" if len(ignored) == 1 else "are"
+        what = f"{named} of the model '{model.name}' {verb} ignored"
+        scope.circuit.report.note(f"{what}: the library's {kind.component} has no such effect", card.at(token))
     for name, (card, token) in model.given.items():
         if name in kind.parameters:
             given[name] = token
-        elif name in kind.left_out:
-            scope.circuit.report.note(
-                f"'{name}' of the model '{model.name}' is ignored: the library's {kind.component} has no such effect",
-                card.at(token),
-            )
-        elif name not in SILENT:
+        elif name not in kind.left_out and name not in SILENT:
             hint = nearest(name, kind.parameters) or f"it has {', '.join(kind.parameters)}"
             message = f"a model of the type {model.type} has no parameter '{name}'"
             raise InputError(Problem("E227", message, card.at(token), hint=hint))
