@@ -22,6 +22,8 @@ MODELS = {
     "pnp": ("pnp", "is=2e-16 bf=60 vaf=50 ikf=10m br=2 rb=20 rc=3"),
     "njf": ("njf", "vto=-2 beta=1m lambda=0.02 rd=10 rs=10 is=1e-14"),
     "pjf": ("pjf", "vto=-2 beta=1m lambda=0.02"),
+    "njf tail": ("njf", "vto=-2 beta=1m lambda=0.02 b=0.6 pb=0.8 tcv=-1m bex=-1.2 eg=1.2"),
+    "pjf tail": ("pjf", "vto=-1.5 beta=1m b=1.3 vtotc=-2.5m betatce=-0.5 xti=3 rs=10"),
     "njf 2": ("njf", "level=2 is=1e-14"),
     "njf 2 full": ("njf", f"{PARKER} rd=3 rs=2 is=1e-13 n=1.2 ibd=1u vbd=0.7"),
     "njf 2 rates": ("njf", f"{PARKER} hfgam=0.1 hfg1=0.02 hfg2=0.01 hfeta=0.05 hfe1=0.01 hfe2=0.02 taug=1u taud=1m"),

@@ -90,7 +90,8 @@ _BIPOLAR = _named("""
 """)
 _JUNCTION_FET = _named(
     "vto:Vto:V beta:beta:A/V2 lambda:lambda:V^-1 rd:Rd:Ohm rs:Rs:Ohm is:Is:A cgs:Cgs:F cgd:Cgd:F pb:Pb:V fc:fc: "
-    "kf:Kf: af:Af:"
+    "kf:Kf: af:Af: vt0:Vto:V b:B: m:M: n:N: isr:Isr:A nr:Nr: eg:Eg:V xti:xti: vtotc:vtotc:V/K tcv:tcv:V/K bex:bex: "
+    "betatce:betatce:1/K nlev:nlev: gdsnoi:gdsnoi:"
 )
 _PARKER_SKELLERN = _named("""
     vto:Vto:V vt0:Vto:V beta:beta:A/V2 q:Q: p:P: xi:xi: mxi:mxi: z:Z: lambda:lambda:V^-1 vst:Vst:V mvst:mvst:V^-1
@@ -111,7 +112,7 @@ _LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2
 _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
 _DIODE_REST = _words("tlev tlevc tm1 tm2 cta ctc ctp tpb tphp jtun jtunsw ntun xtitun keg ikp")
 _DIODE_SIZES = {"area": ("", "1"), "m": ("", "1"), "pj": ("m", "0")}
-_FET_REST = _words("b tcv bex n isr nr betatce vtotc alpha vk")
+_FET_REST = _words("alpha vk")
 _MOS_REST = _words("xj theta eta kappa delta vmax uexp ucrit neff nfs utra xqc")
 
 
