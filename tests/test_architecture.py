@@ -69,7 +69,7 @@ ROOMS = {
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts recursion.given "
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
-    "over_frequency.harmonics "
+    "over_frequency.harmonics over_cases.told "
     "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
@@ -78,7 +78,7 @@ ROOMS = {
     "setup.arrays.readings setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
     "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given refusals over_time.long_runs over_time.named over_time.begun over_time.variants analysis "
+    "analyses": "given refusals over_time.long_runs over_time.named over_time.begun over_time.variants over_time.verdicts analysis "
     "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction recursion_options recursion static "
     "over_time.run transient "
     "signals.corners signals.points modal signals.options signals.inputs signals.families "
@@ -97,7 +97,7 @@ ROOMS = {
     "sensitivity.crossing sensitivity.kinks sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
     "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
     "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
-    "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.lanes "
+    "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.judged many.lanes.lanes "
     "many.journal many.forked many.workers "
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",

@@ -122,7 +122,8 @@ def _sampled(
     (nt, 4) and, where they end early, the reason: what diverges has no accelerations to sample any more."""
     machine, work, totals = begin.machine, integrals_of(begin.machine), None
     values, account = np.full((len(time), len(reader.places)), np.nan), np.zeros((len(time) + 1, 4))
-    power, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
+    accounts, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
+    (power,) = accounts
     for i, t in enumerate(time):
         if progress and i % TOLD == 0:
             progress(i / len(time), float(t), i)
@@ -132,7 +133,7 @@ def _sampled(
             return values[:i], account[:i], wrong.problems[0]
         span = time[i] - time[i - 1] if i else 0.0
         totals = summed(work, point, totals, span)
-        energies(machine.problem, point, power)
+        energies(machine.problem, point, accounts)
         if not i:
             before[:] = power[:4]
         account[i, 0], account[i, 3] = power[STORED], power[KINETIC]

@@ -67,7 +67,7 @@ def static(task: Task, options: StaticOptions) -> Samples:
         **told(found),
         "others": "; ".join(_reading(machine, reader, selection, other) for other in found.others),
     }
-    energy = np.array([[power[STORED], 0.0, 0.0]])
+    energy = np.array([[power[0, STORED], 0.0, 0.0]])
     seen = {n: columns[n] for n in unseen}
     return Samples("", time, signals, shown, energy, attributes, origin=g, unseen=seen)
 

@@ -223,12 +223,12 @@ def _draw(model: "Model", runs: "list[Samples]", picture: Path) -> list[Path]:
 
 
 def _verdict(runs: "Sequence[Samples]", written: bool = True) -> int:
-    """The exit status: fine, failed or interrupted; prints warnings, broken assertions and the failure of the last
-    run."""
+    """The exit status: fine, failed (a run, or a case of a sweep) or interrupted; prints warnings, broken assertions
+    and the failure of the last run."""
     last = runs[-1]
     complain([problem for run in runs for problem in (*run.warnings, *run.broken)])
     if last.finished:
-        return FAILED if any(run.broken for run in runs) else FINE
+        return FAILED if any(run.broken or run.attributes.get("failures") for run in runs) else FINE
     failure = last.attributes.get("failure")
     if failure is not None:
         complain([failure])

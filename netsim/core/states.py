@@ -23,7 +23,8 @@ from netsim.core.problem import (
 from netsim.core.rotation import chart_rates, in_chart, move_chart, quaternion_matrix
 
 SUPPLIED, DISSIPATED, STORED, KINETIC, TYPES = range(5)
-"""Positions among powers and energies; from TYPES on stored and kinetic energy of each component type."""
+"""Positions among the powers and energies of an account; from TYPES on stored and kinetic energy of each component
+type."""
 ROUNDING = 2.0 * 2.220446049250313e-16
 """What rounding leaves of the sum of two positions' sizes in their difference."""
 MOTION, VALUES = KINEMATIC_ORDERS - 3, VALUE_ORDERS - 1
@@ -82,12 +83,25 @@ def place(problem, g, state):
 
 @inner
 def energies(problem, g, power):
-    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds, in all and by type."""
-    power[:] = 0.0
+    """Supplied power, dissipated power, stored energy and its kinetic part at what g holds, in all and by type: a row
+    for each account."""
+    for a in range(power.shape[0]):
+        for k in range(power.shape[1]):
+            power[a, k] = 0.0
     run_table(problem.energy, g, power)
-    for k in range(TYPES, power.shape[0], 2):
-        power[STORED] += power[k]
-        power[KINETIC] += power[k + 1]
+    for a in range(power.shape[0]):
+        for k in range(TYPES, power.shape[1], 2):
+            power[a, STORED] += power[a, k]
+            power[a, KINETIC] += power[a, k + 1]
+
+
+@inner
+def in_all(power, place_):
+    """A power or energy of all accounts together."""
+    found = power[0, place_]
+    for a in range(1, power.shape[0]):
+        found += power[a, place_]
+    return found
 
 
 @inner

@@ -250,16 +250,17 @@ def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
 
 
 def power_room(system: System) -> Array:
-    """Room for powers and energies: supplied, dissipated, stored, kinetic; then stored and kinetic of each component
-    type."""
-    return np.zeros(4 + 2 * len(system.batches))
+    """Room for powers and energies, a row for each account: supplied, dissipated, stored, kinetic; then stored and
+    kinetic of each component type."""
+    return np.zeros((system.accounts, 4 + 2 * len(system.batches)))
 
 
 def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[int, Array]) -> Call:
     kernel = batch.kernels.energy
     places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
-    scatter = np.repeat(np.array([places[place[1]] for place in kernel.scatter], np.int32), batch.n)
-    return custom_call(system, batch, kernel, parameters, scatter)
+    own = np.array([places[place[1]] for place in kernel.scatter], np.int32)
+    account = np.arange(batch.n, dtype=np.int32) % system.accounts
+    return custom_call(system, batch, kernel, parameters, own[:, None] + account * power_room(system).shape[1])
 
 
 def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:

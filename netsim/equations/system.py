@@ -50,7 +50,8 @@ class Redundant:
 @dataclass(frozen=True, eq=False, repr=False)
 class System:
     """The modified nodal system F(t, x, v, a, y, q') = 0 of a network; `room` is what elements of several
-    calls need behind it in `out`."""
+    calls need behind it in `out`; `accounts`: of how many networks side by side, element by element, energies are
+    accounted for."""
 
     network: Network
     numbering: Numbering
@@ -61,6 +62,7 @@ class System:
     positions: Mapping[int, Array] = field(repr=False)
     redundant: Redundant | None = None
     room: int = 0
+    accounts: int = 1
 
     def __repr__(self) -> str:
         return f"<System of {self.n} unknowns, {self.network!r}>"

@@ -1,5 +1,5 @@
-"""Results as comma-separated values: a column per signal, headed `name [unit]`; remarks (`#`) for events, warnings and
-an early end."""
+"""Results as comma-separated values: a column per signal, headed `name [unit]`; remarks (`#`) for events, warnings, an
+early end, and texts of the cases of a sweep."""
 
 import csv
 import re
@@ -12,12 +12,13 @@ import numpy as np
 from netsim.formats.format import AXES, ENERGIES, KINETIC, Format, Table, Variable, pieces_of
 from netsim.text.columns import counted
 
-_PARTIAL, _EVENT, _WARNING = "# partial result: ", "# event: ", "# warning: "
+_PARTIAL, _EVENT, _WARNING, _CASE = "# partial result: ", "# event: ", "# warning: ", "# case "
 
 
 def write(runs: Mapping[str, Any], path: Path) -> None:
     """One data set; a result that ends early says so in its last line."""
-    data = rows_of(next(iter(runs.values())))
+    whole = next(iter(runs.values()))
+    data = rows_of(whole)
     axis = next(iter(data.dims))
     names = [name for name in data.data_vars if data[name].dims == (axis,) and not _is_energy(name)]
     header = [f"{axis} [{AXES[axis]['units']}]", *(f"{name} [{data[name].attrs.get('units', '1')}]" for name in names)]
@@ -31,6 +32,8 @@ def write(runs: Mapping[str, Any], path: Path) -> None:
             stream.write(f"{_EVENT}{line}\n")
         for line in str(data.attrs.get("warnings", "")).splitlines():
             stream.write(f"{_WARNING}{line}\n")
+        for line in _texts_of(whole):
+            stream.write(f"{_CASE}{line}\n")
         if not data.attrs.get("finished", True):
             stream.write(
                 _PARTIAL + (str(data.attrs.get("message", "")).replace("\n", " ") or "the run did not finish") + "\n"
@@ -58,6 +61,13 @@ def rows_of(data: Any) -> Any:
     return Table("case", np.arange(1.0, count + 1), columns, dict(data.attrs))
 
 
+def _texts_of(data: Any) -> list[str]:
+    """What is said of cases, behind the numbers of their rows."""
+    texts = [np.ravel(each.values) for each in data.data_vars.values() if np.asarray(each.values).dtype.kind in "OU"]
+    rows = ((i, line) for i, row in enumerate(zip(*texts), 1) for text in row for line in str(text).splitlines())
+    return [f"{i}: {line}" for i, line in rows]
+
+
 def _is_energy(name: str) -> bool:
     return name.removesuffix(" (network)") in (*ENERGIES, KINETIC)
 
@@ -79,7 +89,7 @@ def read(path: Path) -> Any:
     columns = {name: (axis, values[:, j], {"units": unit}) for j, (name, unit) in enumerate(headings) if j}
     events = [line.removeprefix(_EVENT) for line in remarks if line.startswith(_EVENT)]
     warned = [line.removeprefix(_WARNING) for line in remarks if line.startswith(_WARNING)]
-    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING))]
+    broken = [line.removeprefix(_PARTIAL) for line in remarks if not line.startswith((_EVENT, _WARNING, _CASE))]
     attributes = {"finished": not broken, "message": broken[-1] if broken else ""}
     attributes |= {name: "\n".join(lines) for name, lines in (("event_log", events), ("warnings", warned)) if lines}
     return xarray.Dataset(columns, coords={axis: (axis, values[:, 0], AXES[axis])}, attrs=attributes)

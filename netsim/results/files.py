@@ -72,7 +72,7 @@ def table(samples: Samples) -> Table:
     for figure in samples.figures:
         attributes |= {f"measure.{figure.name}": figure.value, f"measure.{figure.name}.units": figure.unit or "1"}
     attributes["warnings"] = "\n".join(
-        f"{problem.code} {problem.message}: {problem.hint}" for problem in samples.warnings
+        ": ".join(filter(None, [f"{problem.code} {problem.message}", problem.hint])) for problem in samples.warnings
     )
     if samples.broken:
         attributes["broken"] = "; ".join(problem.message for problem in samples.broken)

@@ -14,7 +14,7 @@ from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import ACCOUNT, FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, nothing_to_watch
 from netsim.core.loop.sampler import longer, longer_trace, take
-from netsim.core.loop.turnover import FIRST, FLOWS, nothing_turned
+from netsim.core.loop.turnover import FIRST, FLOWS, by_account, nothing_turned
 from netsim.core.method import called_by_address
 from netsim.core.newton import SINGULAR, set_time
 from netsim.core.states import load, project
@@ -122,7 +122,8 @@ def _begin(
     parts = method, trial, control, sampler, plan, closing, factor, arrays, reactions, watch
     run = Running(machine, structure, options, *parts, held, events, watched=watched, first=(plan, arrays))
     _fill(run)
-    sampler.totals[:, 2:] = g[sampler.summed[0]]
+    flows = 2 * len(sampler.power)
+    sampler.totals[:, flows:] = g[sampler.summed[0]]
     set_time(problem, trial.g, 0.0)
     if events:
         write_magnitudes(events.magnitudes, machine, trial, 0.0, size)
@@ -131,7 +132,8 @@ def _begin(
     trial.middle[:] = trial.start
     take(problem, run.struct("trial"), run.struct("sampler"), 0, 0.0)
     run.sampler.turnover[:] = nothing_turned(sampler.power)
-    run.sampler.turnover[FLOWS, FIRST] += run.sampler.totals[0, 1]  # what impulses took at the start
+    lost = run.sampler.totals[0, 1:flows:2]  # what impulses took at the start
+    by_account(run.sampler.turnover)[:, FLOWS, FIRST] += lost
     control.places[ROW] = 1
     return run
 

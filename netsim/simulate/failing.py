@@ -26,7 +26,7 @@ from netsim.core.loop.control import (
     TIME_EVENT,
 )
 from netsim.core.loop.sampler import take
-from netsim.core.loop.turnover import flowed
+from netsim.core.loop.turnover import by_account, flowed
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import (
@@ -121,8 +121,9 @@ def run_reinitialised(run: Running) -> bool:
     before = _stored(run)
     trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
     lost = before - _stored(run)  # as an impulse
-    run.sampler.totals[:, DISSIPATED] += lost
-    flowed(run.sampler.turnover, 0.0, lost)
+    run.sampler.totals[:, DISSIPATED : 2 * len(lost) : 2] += lost
+    for turnover, own in zip(by_account(run.sampler.turnover), lost.tolist()):
+        flowed(turnover, 0.0, own)
     trial.counters[REINITIALISED] += 1
     run.passed = run.passed or [t]
     control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
@@ -131,12 +132,12 @@ def run_reinitialised(run: Running) -> bool:
     return True
 
 
-def _stored(run: Running) -> float:
-    """The energy that is stored in the state where the next step begins."""
+def _stored(run: Running) -> np.ndarray:
+    """The energy that each account has stored in the state where the next step begins."""
     g, power = run.trial.g.copy(), run.sampler.power
     place(run.machine.struct, g, run.trial.start)
     energies(run.machine.struct, g, power)
-    return float(power[STORED])
+    return power[:, STORED].copy()
 
 
 def _may_try(run: Running, tries: list[float], t: float) -> bool:

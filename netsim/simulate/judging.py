@@ -69,12 +69,11 @@ def energy_verdict(
     rounding(most): the energy in J that is nothing but rounding, made in states of energies up to `most`; a part that
     is no larger is not judged. exchanged(): the energy in J that sources may have handed to one another: where they do
     nothing else, what is turned over is what their powers leave when they cancel, and is not judged."""
-    missed = float(turnover[FLOWS, MISSED])
-    turned = max(turned_over(turnover), abs(missed))
-    tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
-    if not abs(missed) > max(LITTLE * turned, tolerance * level(turnover)) or not _complete(network):
+    if not misses(options, turnover) or not complete(network):
         return None
-    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(BEYOND * max(turned, level(turnover))):
+    missed = float(turnover[FLOWS, MISSED])
+    turned = max(float(turned_over(turnover)), abs(missed))
+    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(BEYOND * max(turned, float(level(turnover)))):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
@@ -96,11 +95,19 @@ def energy_verdict(
     return Problem("E515" if failed else "W501", message, span, hint=hint)
 
 
+def misses(options: TransientOptions, turnover: Any) -> Any:
+    """Whether an account, or each of several (..., 9, m), misses more than a run may without a word."""
+    missed = np.abs(turnover[..., FLOWS, MISSED])
+    turned = np.maximum(turned_over(turnover), missed)
+    tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
+    return missed > np.maximum(LITTLE * turned, tolerance * level(turnover))
+
+
 def _word(missed: float, method: Method) -> str:
     return "gained" if missed < 0 else "dissipated" if method.order == 1 else "lost"
 
 
-def _complete(network: Network) -> bool:
+def complete(network: Network) -> bool:
     """Whether every energy that a component states belongs to terminals whose domains name their power."""
     types = {id(i.component): i.component for i in network.instances}.values()
     return all(c.is_signal(t) or c.domain(t).power is not None for c in types if _states(c) for t in c.terminals)
@@ -132,13 +139,12 @@ def _shipped(component: Any) -> bool:
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 
 
-def added_up(options: TransientOptions, turnover: Any, differentiated: int) -> float:
-    """What the errors of the steps may have added up to, in units of rtol (netsim.core.loop.accumulated); 0 in given
-    steps. `differentiated`: the number of differentiated quantities, beside motion."""
-    if options.step:
-        return 0.0
-    method = METHODS[options.method]
-    return float(turnover[ERRORS, PEAK] * method.left(options.rtol) / (1.0 if differentiated else method.motion))
+def added_up(options: TransientOptions, turnover: Any, differentiated: int) -> Any:
+    """What the errors of the steps may have added up to, in units of rtol (netsim.core.loop.accumulated), by one
+    account or by each of several (..., 9, m); 0 in given steps. `differentiated`: the number of differentiated
+    quantities, beside motion."""
+    method, peak = METHODS[options.method], turnover[..., ERRORS, PEAK]
+    return (0.0 if options.step else method.left(options.rtol) / (1.0 if differentiated else method.motion)) * peak
 
 
 def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None:
@@ -156,14 +162,7 @@ def reading_verdict(options: TransientOptions, network: Network, named: Sequence
     where that is nothing, of the largest of its unit up to the nominal size; `sizes`: see netsim.core.readings."""
     if not named or options.verify:
         return None
-    domains = {node.domain.name: node.domain for node in network.nodes}.values()
-    nominals = {unit_of(dimension(q.unit)): nominal(q) for each in domains for q in (*each.through, *each.across)}
-    most: dict[str, float] = {}
-    for each, largest in zip(named, sizes[LARGEST]):
-        most[each.unit] = max(most.get(each.unit, 0.0), float(largest))
-    known = np.array([min(nominals.get(each.unit, 1.0), most[each.unit]) for each in named])
-    least = np.maximum(sizes[LARGEST], known)
-    missed = np.where(least > 0.0, sizes[READ_WRONGLY] / np.where(least > 0.0, least, 1.0), 0.0)
+    least, missed = missed_of_readings(network, named, sizes)
     wrong = np.flatnonzero(missed > KEPT * options.rtol)
     if not len(wrong):
         return None
@@ -176,6 +175,19 @@ def reading_verdict(options: TransientOptions, network: Network, named: Sequence
     lines = [f"`nominal {name} = {f'{least[worst] / abs(w):.2g} {unit}'.rstrip()}`" for (name, unit), w in shares]
     hint = f"{', '.join(lines)} in the netlist {'make' if len(lines) > 1 else 'makes'} the steps short enough for it"
     return Problem("W520", f"{message} (rtol = {options.rtol:g})", hint=hint)
+
+
+def missed_of_readings(network: Network, named: Sequence[Named], sizes: Any) -> tuple[Any, Any]:
+    """The sizes by which errors of readings are measured, and these errors in shares of them: arrays (..., readings)
+    for `sizes` (3, ..., readings)."""
+    domains = {node.domain.name: node.domain for node in network.nodes}.values()
+    nominals = {unit_of(dimension(q.unit)): nominal(q) for each in domains for q in (*each.through, *each.across)}
+    least = sizes[LARGEST].copy()
+    for unit in {each.unit for each in named}:
+        of = [each.unit == unit for each in named]
+        most = sizes[LARGEST][..., of].max(axis=-1, keepdims=True)
+        least[..., of] = np.maximum(least[..., of], np.minimum(nominals.get(unit, 1.0), most))
+    return least, np.where(least > 0.0, sizes[READ_WRONGLY] / np.where(least > 0.0, least, 1.0), 0.0)
 
 
 def value_verdicts(signals: Sequence[Signal], time: Any, values: Any) -> list[Problem]:

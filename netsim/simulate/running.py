@@ -20,6 +20,7 @@ from netsim.core.contract import (
     Trial,
 )
 from netsim.core.linear.factors import Factor
+from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
 from netsim.core.loop.sampler import Sampler
 from netsim.core.method import Method
@@ -140,8 +141,8 @@ class Running:
 
     @property
     def turnover(self) -> Array:
-        """What the run turned over (netsim.core.loop.turnover)."""
-        return self.sampler.turnover
+        """What the run turned over (netsim.core.loop.turnover), in its first account."""
+        return self.sampler.turnover[:ROWS]
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:

@@ -2,7 +2,8 @@
 
 A grid has a dimension for every parameter; other cases lie along `case`, with their parameters as coordinates. Signals
 have the dimension `time` besides. `failed` marks cases that did not finish (their values are not numbers), `holds`
-those that finished and whose assertions hold, `message` says what was wrong.
+those that finished and whose assertions hold, `message` says what was wrong; `doubtful` marks those that finished and
+of which a single run would warn, `warnings` says why. All of that is told once per code behind the sweep.
 """
 
 from collections.abc import Mapping
@@ -16,9 +17,11 @@ from netsim.analyses.many.indices import index_figures
 from netsim.analyses.many.one_case import Outcome
 from netsim.analyses.many.ranges import present
 from netsim.formats.format import AXES, Table, Variable
+from netsim.results.over_cases.told import lines_of, told_once
 from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.columns import counted
+from netsim.text.errors import Problem
 from netsim.text.units import NO_DIMENSION, format_dimension
 
 Array = np.ndarray
@@ -36,10 +39,11 @@ def swept(
     measures = np.full((len(cases), len(heads)), np.nan)
     series = np.full((len(cases), len(instants), len(sample.signals)), np.nan)
     failed, holds = np.ones(len(cases), bool), np.zeros(len(cases), bool)
-    messages = np.full(len(cases), NOT_RUN, object)
+    messages, doubts = np.full(len(cases), NOT_RUN, object), np.full(len(cases), "", object)
     for i, each in found.items():
         failed[i], holds[i], messages[i] = each.failed, each.holds, each.message
         if not each.failed:
+            doubts[i] = lines_of(each.told)
             known = {f.name: f.value for f in each.figures}
             measures[i] = [known[f.name] for f in heads]
             if each.series is not None:
@@ -50,6 +54,8 @@ def swept(
         "failed": (failed, "whether the run did not finish"),
         "holds": (holds, "whether it finished and all assertions hold"),
         "message": (messages, "why it failed, what does not hold"),
+        "doubtful": (doubts != "", "whether it finished with warnings"),
+        "warnings": (doubts, "why it may be less right than it was asked for"),
     }
     coordinates = _coordinates(cases, units)
     if sample.signals:
@@ -70,16 +76,13 @@ def swept(
         figures = (Figure("yield", float(holds.mean()), "", "share of cases whose assertions hold"), *figures)
     ran = failed & (messages != NOT_RUN)
     corners = attributes["method"] == "corners"
-    notes = (
-        _failures(ran, messages)
-        + _asserted(holds, messages)
-        + (_worst(ends, cases, {s.name: s.unit for s in shown}) if corners else [])
-    )
+    notes = _asserted(holds, messages)
+    notes += _worst(ends, cases, {s.name: s.unit for s in shown}) if corners else []
     about = {**attributes, "cases": len(cases), "failures": int(ran.sum()), "notes": "; ".join(notes)}
     table = Table(dims[0], coordinates[dims[0]].values, columns, {}, coordinates=coordinates)
     return Samples(
         "", np.arange(1.0, len(cases) + 1), shown, rows, np.zeros((0, 3)), about, not message, message,
-        axis="case", figures=figures, table=table,
+        axis="case", figures=figures, table=table, warnings=_warnings(cases, found, units),
     )  # fmt: skip
 
 
@@ -141,11 +144,13 @@ def _statistics(columns: Mapping[str, Array], units: Mapping[str, str]) -> tuple
     return tuple(found)
 
 
-def _failures(failed: Array, messages: Array) -> list[str]:
-    """How many cases failed, by what was said."""
-    told, counts = np.unique(messages[failed].astype(str), return_counts=True)
-    most = sorted(zip(counts.tolist(), told.tolist()), reverse=True)[:3]
-    return [f"{counted(count, 'case')} failed: {text.replace(';', ',')}" for count, text in most]
+def _warnings(cases: Cases, found: Mapping[int, Outcome], units: Mapping[str, str]) -> tuple[Problem, ...]:
+    """Why cases failed or are doubtful."""
+
+    def values(i: int) -> str:
+        return ", ".join(f"{name} = {reading(x, units[name])}" for name, x in cases.case(i).items())
+
+    return told_once(sorted((i, each.told) for i, each in found.items() if each.told), len(cases), "case", values)
 
 
 def _asserted(holds: Array, messages: Array) -> list[str]:

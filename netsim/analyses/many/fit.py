@@ -23,7 +23,7 @@ from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, listed, whole_
 from netsim.analyses.many.ranges import Range, range_of
 from netsim.analyses.sensitivity.moved import moved
 from netsim.analyses.sensitivity.sensitivity import KINDS as RUN
-from netsim.analyses.sensitivity.sensitivity import differentiate, requested
+from netsim.analyses.sensitivity.sensitivity import Differentiated, differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
 from netsim.network.given import written_starts
 from netsim.network.network import Network
@@ -161,7 +161,7 @@ def _experiments(options: FitOptions) -> list[Experiment]:
 
 @dataclass(eq=False)
 class Residuals:
-    """Residuals and their Jacobian at the last values asked for: one run gives both."""
+    """Residuals and their Jacobian at the last values asked for: one run gives both, that which was `done` last."""
 
     task: Task
     options: FitOptions
@@ -170,6 +170,7 @@ class Residuals:
     runs: int = 0
     at: bytes = b""
     found: tuple[Array, Array] = (np.zeros(0), np.zeros((0, 0)))
+    done: Differentiated | None = None
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
         """(residuals, Jacobian); a run that fails counts as far away."""
@@ -189,7 +190,7 @@ class Residuals:
         o, names = self.options, [each.name for each in self.options.ranges]
         task = moved(self.task, dict(zip(names, values)))
         every = np.unique(np.concatenate([each.time for each in self.experiments]))
-        done = differentiate(task, replace(o.run, stop=float(every[-1])), names, o.spans, o.signals, every)
+        self.done = done = differentiate(task, replace(o.run, stop=float(every[-1])), names, o.spans, o.signals, every)
         self.runs += 1
         rows = np.flatnonzero(requested(done.found.time, every))[-len(every) :]
         plain = np.column_stack([series for series, _ in done.shown().values()])[rows]
@@ -231,6 +232,7 @@ def run(task: Task, options: FitOptions) -> Samples:
         written(Path(options.write), lambda place: place.write_text(text, encoding="utf-8"))
     first = experiments[0]
     shown = work.signals(best.x)[0][0]
+    warnings, broken = work.done.told() if work.done else ((), ())
     names = [show_expression(each) for each in options.signals]
     columns = np.hstack([shown, first.values, shown - first.values])
     heads = [*names, *(f"measured({n})" for n in names), *(f"residual({n})" for n in names)]
@@ -252,8 +254,8 @@ def run(task: Task, options: FitOptions) -> Samples:
     }
     signals = tuple(Signal(n, u) for n, u in zip(heads, units))
     return Samples(
-        "", first.time, signals, columns, np.zeros((0, 3)), attributes, figures=figures, warnings=tuple(doubts),
-        unseen={},
+        "", first.time, signals, columns, np.zeros((0, 3)), attributes, figures=figures,
+        warnings=(*warnings, *doubts), broken=broken, unseen={},
     )  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any
 
-from netsim.analyses.many.one_case import Outcome
+from netsim.analyses.many.one_case import Outcome, failed
 from netsim.core.compiled.beside import forked
+from netsim.text.errors import Problem
 
 Work = Callable[[int], Outcome | list[Outcome]]
 """What a case gives, by its number, or a group of them."""
@@ -82,8 +83,7 @@ def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> lis
     if len(own) == 1 and own[0] in suspects:
         code = worker.process.exitcode or 0
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
-        message = f"E522 the process that computed this case ended {how}, twice"
-        return [(own[0], Outcome(failed=True, holds=False, message=message))]
+        return [(own[0], failed(Problem("E522", f"the process that computed this case ended {how}, twice")))]
     if len(own) == 1:
         suspects.add(own[0])
     waiting.extendleft([i] for i in reversed(own))

@@ -23,11 +23,12 @@ from netsim.network.values import Values
 from netsim.results.claims import broken_claims
 from netsim.results.measures import BROKEN, measured
 from netsim.results.measuring.record import MISSING
+from netsim.results.over_cases.told import lines_of
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.variants import targets
 from netsim.structure.orders import rates_absent
-from netsim.text.errors import NetsimError
+from netsim.text.errors import NetsimError, Problem
 from netsim.text.syntax import Expr
 
 Array = np.ndarray
@@ -46,7 +47,8 @@ class Asked:
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a case gave: measures, signals at the instants (instants, signals); whether all assertions of the netlist
-    hold; why it failed, which assertion does not hold, or what components assert and does not, '' where all is well."""
+    hold; why it failed, which assertion does not hold, or what components assert and does not, '' where all is well;
+    what makes it doubtful, as a single run tells it (netsim.analyses.over_time.verdicts), or the failure."""
 
     figures: tuple[Figure, ...] = ()
     signals: tuple[Signal, ...] = ()
@@ -54,6 +56,12 @@ class Outcome:
     failed: bool = False
     holds: bool = True
     message: str = ""
+    told: tuple[Problem, ...] = ()
+
+
+def failed(problem: Problem) -> Outcome:
+    """That of a case that failed."""
+    return Outcome(failed=True, holds=False, message=lines_of([problem]), told=(problem,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,24 +150,27 @@ def outcome(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str
     try:
         return _found(task, asked, shared, values)
     except NetsimError as error:
-        return Outcome(failed=True, holds=False, message=_told(error))
+        return failed(error.problems[0])
+
+
+def failure_of(samples: Samples) -> Problem:
+    """What ended a run early; raises `KeyboardInterrupt` where the user did."""
+    if "failure" not in samples.attributes:
+        raise KeyboardInterrupt
+    return samples.attributes["failure"]
 
 
 def kept(machine: Machine, samples: Samples, asked: Asked) -> Outcome:
     """Figures and sampled signals; a broken assertion is no failure, an account of energy that does not close is."""
     if not samples.finished:
-        return Outcome(failed=True, holds=False, message=samples.message)
+        return failed(failure_of(samples))
     figures, missing = measured(machine, samples) if len(samples.time) > 1 else ((), ())
     broken = (*samples.broken, *missing)
-    wrong = [problem for problem in broken if problem.code not in (BROKEN, MISSING)]
-    message = (wrong or broken)[0].message if broken else "; ".join(broken_claims(machine, samples))
+    if wrong := [problem for problem in broken if problem.code not in (BROKEN, MISSING)]:
+        return failed(wrong[0])
+    message = broken[0].message if broken else "; ".join(broken_claims(machine, samples))
     series = None
     if asked.shows:
         series = samples.values[requested(samples.time, asked.instants[1:])]
     signals = samples.signals if asked.shows else ()
-    return Outcome((*figures, *samples.figures), signals, series, bool(wrong), not broken, message)
-
-
-def _told(error: NetsimError) -> str:
-    first = error.problems[0]
-    return f"{first.code} {first.message}"
+    return Outcome((*figures, *samples.figures), signals, series, False, not broken, message, samples.warnings)

@@ -70,7 +70,8 @@ class Studies:
     ) -> Any:
         """A transient run under many values of parameters and starts, as an xarray.Dataset: `over = {"r1.R": ("1 kOhm",
         "10 kOhm"), "c1.C": ["1 uF", "2 uF"], "r2.R": "1 kOhm +- 5 %"}`, or a CSV file of cases. A grid has a dimension
-        for each parameter; random cases lie along `case`. `of`: signals (at instants of `sample`) and measures; without
+        for each parameter; random cases lie along `case`. `failed` and `doubtful` mark cases, `message` and `warnings`
+        say why; a `RuntimeWarning` tells each kind once. `of`: signals (at instants of `sample`) and measures; without
         it the measures, saved and plotted signals.
 
         Options: sampling ("grid", "random", "latin", "sobol", "saltelli", "corners"), points (of each range in a grid),

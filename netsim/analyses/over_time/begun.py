@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.over_time.long_runs import windowed
-from netsim.analyses.over_time.named import named_in
+from netsim.analyses.over_time.named import named_in, places_of
 from netsim.equations.history import check_step
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Change, Structure, resumed_start, with_coordinates
@@ -73,13 +73,15 @@ class Asked:
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """The signals of a run: what is sampled, those of it that are unseen, and what is followed step by step; whether
-    something reads all of them at once; the expressions that read them, of samples and of what is followed."""
+    something reads all of them at once; the expressions that read them, of samples and of what is followed; who tells
+    what of all that is asked for by name (None: `named_of`)."""
 
     selection: Selection
     unseen: Sequence[str]
     followed: Selection
     whole: bool
     expressions: tuple[Sequence[Expr], Sequence[Expr]] = (), ()
+    named: Callable[[Machine, tuple[Reader, Reader]], tuple[list[Named], list[Named]]] | None = None
 
 
 def chosen(machine: Machine, asked: Asked, formula: bool) -> Chosen:
@@ -135,16 +137,24 @@ def begun_run(
     options = windowed(options, len(selection.entries), recording, signals.whole or bool(asked.rated))
     run = begin_adaptive(machine, structure, options, g.copy(), reader, time_events, tracer)
     if not options.step:
-        named = named_of(machine, signals, (reader, tracer))
-        run.trial = run.trial._replace(readings=readings(reader, named[0], tracer, named[1], len(g)))
-        run.named = [*named[0], *named[1]]
+        look_at(run, reader, tracer, *named_of(machine, signals, (reader, tracer)))
     return Begun(at, run, structure, signals, rates, (reader, tracer), g)
+
+
+def look_at(run: Running, reader: Reader, tracer: Reader, sampled: list[Named], traced: list[Named]) -> None:
+    """Let a run find the errors of what somebody asks for by name, of samples and of the trace."""
+    size = len(run.trial.g)
+    run.trial = run.trial._replace(readings=readings(reader, sampled, tracer, traced, size))
+    run.named = [*sampled, *traced]
 
 
 def named_of(machine: Machine, signals: Chosen, readers: tuple[Reader, Reader]) -> tuple[list[Named], list[Named]]:
     """What somebody asks for by name: of samples, and of the trace."""
+    if signals.named:
+        return signals.named(machine, readers)
     (reader, tracer), (shown, figures) = readers, signals.expressions
-    return named_in(machine, signals.selection, reader, shown), named_in(machine, signals.followed, tracer, figures)
+    of_samples = named_in(machine, signals.selection, places_of(signals.selection, reader), shown)
+    return of_samples, named_in(machine, signals.followed, places_of(signals.followed, tracer), figures)
 
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:

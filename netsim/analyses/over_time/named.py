@@ -4,7 +4,7 @@ The twist in `save abs(a.phi - b.phi)` is such a sum: the largest parts of an ex
 the signals z, with two weights or more.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -26,9 +26,15 @@ TRIED = np.array([1e-3, 1.0, 1.0, 1e3])
 """Sizes of the random signals at which an expression is held against such a sum."""
 
 
-def named_in(machine: Machine, selection: Selection, reader: Reader, expressions: Iterable[Expr]) -> list[Named]:
-    """The readings of a selection, and the sums in these expressions of its signals; places in [g | readings]."""
-    places = dict(zip(selection.entries, map(int, reader.places)))
+def places_of(selection: Selection, reader: Reader) -> dict[str, int]:
+    """Where the scalars of a selection stand in [g | readings]."""
+    return dict(zip(selection.entries, map(int, reader.places)))
+
+
+def named_in(
+    machine: Machine, selection: Selection, places: Mapping[str, int], expressions: Iterable[Expr]
+) -> list[Named]:
+    """The readings of a selection, and the sums in these expressions of its signals; `places` in [g | readings]."""
     units = {name: unit_of(each) for name, each in selection.dimensions.items()}
     readings = [
         Named(name, units[name], ((name, units[name]),), (places[name],))

@@ -1,7 +1,7 @@
 """A transient run: from a consistent start through the time loop to samples, and what is to be said of them."""
 
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,12 @@ from netsim.analyses.analysis import Task
 from netsim.analyses.over_time.begun import Asked, Begun, begun_run
 from netsim.analyses.over_time.long_runs import on_disk, recorder_of, seen
 from netsim.analyses.over_time.variants import Template, Wanted, begun_anew
-from netsim.core.contract import ACCEPTED, FACTORISATIONS, ITERATIONS
+from netsim.analyses.over_time.verdicts import Verdicts, errors_added_up, verdicts
+from netsim.core.contract import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
-from netsim.core.newton import set_time
-from netsim.core.states import place
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Change, Structure
 from netsim.initial.reactions.axes import locked_chains
-from netsim.initial.reactions.left_out import not_held
-from netsim.initial.reactions.left_out import told as told_parted
 from netsim.initial.reactions.redundancy import describe, solvable
 from netsim.results.partial.recording import DISK, DiskFull, Recording
 from netsim.results.progress import Report
@@ -28,18 +25,10 @@ from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
 from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.judging import (
-    added_up,
-    added_up_verdict,
-    energy_verdict,
-    reading_verdict,
-    step_verdicts,
-    value_verdicts,
-)
+from netsim.simulate.judging import value_verdicts
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
 from netsim.simulate.setup.beginning import told
-from netsim.simulate.setup.sizes import energy_exchanged, energy_of_rounding
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import Problem
@@ -100,7 +89,7 @@ def finished(begun: Begun, progress: Report | None, recording: Recording | None,
     )
     trace = _trace(run, list(followed.entries)) if followed.entries else None
     samples = _samples(run, selection, begun.rates, begun.structure, at.changes, ending, at.coordinates, trace)
-    warnings, broken = _verdicts(run, samples.finished)
+    warnings, broken = verdicts(run, samples.finished)
     warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
     if samples.finished and not broken:
         warnings = (*warnings, *locked_chains(at.absolute, at.point))
@@ -109,17 +98,19 @@ def finished(begun: Begun, progress: Report | None, recording: Recording | None,
     return on_disk(samples, run, selection, begun.signals.unseen, recorder) if recorder and run.flushed else samples
 
 
-def measured_alone(begun: Begun) -> Samples:
-    """The run, integrated, with what measures and assertions read: no saved signals, attributes and warnings."""
+def measured_alone(begun: Begun, judge: Callable[[Running, bool], Verdicts] = verdicts) -> Samples:
+    """The run, integrated, with what measures and assertions read: no saved signals, and of attributes why it failed
+    alone."""
     run, followed = begun.run, begun.signals.followed
     failure, message = _ended(run, None, None)
     time, sampled, account = run.sampled
     unseen = {name: sampled[:, j] for j, name in enumerate(begun.signals.selection.entries)}
     trace = _trace(run, list(followed.entries)) if followed.entries else None
-    broken = _verdicts(run, failure is None)[1]
+    warnings, broken = map(tuple, judge(run, failure is None))
     return Samples(
-        "", np.minimum(time, run.options.stop), (), sampled[:, :0], account[:, :3], {}, not message, message,
-        unseen=unseen, trace=trace, broken=broken,
+        "", np.minimum(time, run.options.stop), (), sampled[:, :0], account[:, :3],
+        {"failure": failure} if failure else {}, not message, message,
+        unseen=unseen, trace=trace, warnings=warnings, broken=broken,
     )  # fmt: skip
 
 
@@ -162,45 +153,6 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
     at, selection = begun.at, begun.signals.selection
     going = begin(begun.run, at.absolute, known)
     return Simulator(going, list(selection.entries), selection.expressions)
-
-
-def _verdicts(run: Running, finished: bool) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """What makes a result doubtful, and what makes it wrong."""
-    found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
-    found += [each] if (each := added_up_verdict(run.options, _added_up(run))) else []
-    network, read = run.machine.system.network, run.trial.readings.sizes
-    found += [each] if (each := reading_verdict(run.options, network, run.named, read)) else []
-    energy = _energy_verdict(run) if finished else None
-    wrong = energy is not None and energy.code.startswith("E")
-    asked = finished and run.machine.system.redundant is not None and not run.pace.parted
-    open_ = not_held(run.machine, _stands(run), run.now) if asked else None
-    if run.pace.parted:
-        open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
-    broken = [problem for problem in (open_, energy if wrong else None) if problem]
-    return (*found, *([energy] if energy and not wrong else [])), tuple(broken)
-
-
-def _added_up(run: Running) -> float:
-    return added_up(run.options, run.turnover, run.machine.system.layout.nq)
-
-
-def _energy_verdict(run: Running) -> Problem | None:
-    def rounding(most: float) -> float:
-        h = run.now / max(int(run.counters[ACCEPTED]), 1)
-        return energy_of_rounding(run.machine, run.trial, h, run.now, most)
-
-    def exchanged() -> float:
-        return energy_exchanged(run.machine, run.trial, run.now)
-
-    return energy_verdict(run.options, run.machine.system.network, run.turnover, rounding, exchanged)
-
-
-def _stands(run: Running) -> Array:
-    """The global vector where the run has come to."""
-    g, state, problem = run.trial.g.copy(), run.trial.start, run.machine.struct
-    set_time(problem, g, run.now)
-    place(problem, g, state)
-    return g
 
 
 def _trace(run: Running, names: Sequence[str]) -> Trace:
@@ -247,8 +199,8 @@ def _attributes(run: Running, structure: Structure, changes: Sequence[Change], e
         "iterations": int(run.counters[ITERATIONS]),
         "factorisations": int(run.counters[FACTORISATIONS]),
         "wall_seconds": ending.wall_seconds,
-        "turned_over": turned_over(run.turnover),
-        "added_up": _added_up(run),
+        "turned_over": float(turned_over(run.turnover)),
+        "added_up": errors_added_up(run),
         "cpu_seconds": ending.cpu_seconds,
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),

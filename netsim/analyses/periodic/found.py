@@ -61,7 +61,7 @@ def found_orbit(task: Task, options: PeriodicOptions) -> Found:
 def _found(task: Task, options: PeriodicOptions) -> Found:
     machine, structure, g, _ = begun(task.machine, task.structure, options.run.start)
     selection = select(machine, task.saves, task.plots)
-    unseen = add_unseen(machine, selection, task.beside)
+    unseen = add_unseen(machine, selection, task.beside, named=False)
     period, free, repeats = period_of(machine, structure, g, options.period)
     duration = max(1, options.warm_up) * period
     warm, events = replace(options.run, stop=duration), time_events_of(machine, duration)

@@ -12,6 +12,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.found import PeriodicOptions, found_orbit, seen_along
 from netsim.analyses.periodic.stability import Floquet, floquet, told
 from netsim.equations.history import refuse_delays
@@ -57,7 +58,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     refuse_delays(task.machine.system, "periodic()", PAST)
     found = found_orbit(task, options)
     orbit, seen = found.orbit, seen_along(found.orbit, found.selection)
-    multipliers = floquet(orbit, found.free)
+    multipliers, (warnings, broken) = floquet(orbit, found.free), verdicts(orbit.found.run)
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
@@ -77,7 +78,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     return Samples(
         "", seen.time, seen.signals, seen.values, seen.account, attributes,
         unseen={name: seen.columns[name] for name in found.unseen}, origin=orbit.start.g, trace=seen.trace,
-        beside=_beside(seen.signals, amplitudes, multipliers),
+        beside=_beside(seen.signals, amplitudes, multipliers), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.forced import driven, responses
 from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
@@ -80,9 +81,10 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     }
     signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
     table = values.reshape(len(values), -1)
+    warnings, broken = verdicts(found.orbit.found.run)
     return Samples(
         "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
-        axis="frequency", about=(about(found, found.orbit),),
+        axis="frequency", about=(about(found, found.orbit),), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.operating.continuation import along
+from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.branch import Branch
 from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit, seen_along
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
@@ -25,6 +26,7 @@ from netsim.analyses.signals.options import equal_steps
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.network.values import parameter_names
+from netsim.results.over_cases.told import told_once
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import harmonics
 from netsim.results.samples import Samples, Signal
@@ -91,10 +93,13 @@ def run(task: Task, options: SweepOptions) -> Samples:
 
     branch = Branch(start.orbit, first, made, run_, selection, states, start.free, abs(last - first))
     rows, folds, judged = list[list[float]](), list[float](), list[Any]()
+    doubts, wrong = list[Sequence[Problem]](), list[Sequence[Problem]]()
     failure: Problem | None = None
     try:
         for value in along(branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST):
             rows.append([value, *_row(branch.here, selection, start.free, options.each.harmonics)])
+            for each, found in zip((doubts, wrong), verdicts(branch.here.found.run)):
+                each.append(found)
             judged.append(about(start, branch.here, f"{name} = {reading(value, options.over.unit)}"))
             if task.progress:
                 share = abs(value - first) / abs(last - first)
@@ -116,9 +121,14 @@ def run(task: Task, options: SweepOptions) -> Samples:
     shown = (options.over, *_columns(signals, options.each.harmonics))
     count = np.arange(1.0, len(values) + 1)
     message = failure.message if failure else ""
+
+    def where(i: int) -> str:
+        return f"{name} = {reading(values[i, 0], options.over.unit)}"
+
+    warnings, broken = (told_once(enumerate(each), len(values), "periodic state", where) for each in (doubts, wrong))
     return Samples(
         "", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point",
-        about=tuple(judged),
+        about=tuple(judged), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

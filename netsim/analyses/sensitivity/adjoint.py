@@ -77,7 +77,7 @@ def reverse(
         told = ", ".join(map(show_expression, saves))
         hint = "adjoint derivatives are those of last values of signals: of = [out.v]"
         raise InputError(Problem("E472", f"'{told}' is no list of signals", span, hint=hint))
-    unseen = add_unseen(machine, selection, task.beside)
+    unseen = add_unseen(machine, selection, task.beside, named=False)
     events = time_events_of(machine, options.stop)
     run = traced(machine, structure, g, options, events, selection, np.zeros(0), task.progress)
     refuse_adjoint(machine, run, span)

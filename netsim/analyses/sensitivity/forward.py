@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netsim.analyses.over_time.begun import look_at
+from netsim.analyses.over_time.named import named_in, places_of
 from netsim.analyses.sensitivity.crossing import HIT, Crossing, passed
 from netsim.analyses.sensitivity.kinks import parted_at_kinks
 from netsim.analyses.sensitivity.variations import Wave, along, begin, centred, variations
@@ -61,12 +63,16 @@ def traced(
     machine: Machine, structure: Structure, g: Array, options: TransientOptions, time_events: Array,
     selection: Selection, instants: Array, progress: Report | None = None,
 ) -> Running:  # fmt: skip
-    """The run, which has kept all unknowns at the nodes of its steps."""
+    """The run, which has kept all unknowns at the nodes of its steps; errors of what the selection has by name are
+    found."""
     layout, reader = machine.system.layout, reader_of(machine, selection)
     whole = Reader(np.zeros((0, 7), np.int64), np.arange(layout.size), 0, [])
     run = begin_adaptive(machine, structure, options, g, reader, time_events, whole)
     powers = np.zeros((len(NODES), run.sampler.powers.shape[1]))
     run.sampler = run.sampler._replace(nodes=NODES.copy(), integrals=quadrature(NODES), powers=powers)
+    if not options.step:
+        places = places_of(selection, reader)
+        look_at(run, reader, whole, named_in(machine, selection, places, selection.expressions.values()), [])
     if len(instants) and not options.step:
         ends = np.union1d(run.control.features, instants)
         run.control = run.control._replace(features=ends)

@@ -15,6 +15,7 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Line, Task
 from netsim.analyses.given import EXPRESSION, WORD, Kind
 from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.refusals import check_size
 from netsim.analyses.sensitivity.adjoint import reverse
 from netsim.analyses.sensitivity.elements import all_varied
@@ -25,7 +26,8 @@ from netsim.equations.machine import Machine
 from netsim.network.values import Values
 from netsim.results.measures import measured
 from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
-from netsim.results.selection import Selection, add_unseen, select
+from netsim.results.selection import Selection, add_unseen, select, signals_measured
+from netsim.simulate.judging import value_verdicts
 from netsim.simulate.options import TransientOptions, check_options
 from netsim.simulate.running import Running
 from netsim.simulate.setup.beginning import begun
@@ -100,6 +102,14 @@ class Differentiated:
         scope = values.scope(top)
         return self.selection.signals(self.columns(changed, step), self.found.time, scope, top)
 
+    def told(self) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+        """What makes the run, what it shows, or its derivatives doubtful, and what makes the run wrong."""
+        warnings, broken = verdicts(self.found.run)
+        shown = list(self.shown().values())
+        values = np.column_stack([series for series, _ in shown]) if shown else np.zeros((0, 0))
+        odd = value_verdicts([signal for _, signal in shown], self.found.time, values)
+        return (*warnings, *odd, *self.found.doubts), broken
+
     def changes(self, changed: int) -> dict[str, Array]:
         """The derivative of all that is saved."""
         step, names, found = self.step(changed), list(self.selection.entries), dict[str, Array]()
@@ -147,7 +157,8 @@ def differentiate(
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)
     of = all_varied(task, to, options, spans.get("to"), g)
     selection = select(machine, saves, task.plots)
-    unseen = add_unseen(machine, selection, task.beside)
+    add_unseen(machine, selection, signals_measured(task.network))
+    unseen = add_unseen(machine, selection, task.beside, named=False)
     events = time_events_of(machine, options.stop)
     found = forward(machine, structure, g, options, of, events, selection, instants, task.progress)
     return Differentiated(machine, of, selection, unseen, found)
@@ -180,11 +191,12 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
         for each, change in zip(found.of, found.derivatives[s.name])
     ]
     values = np.column_stack([found.column(s.name) for s in signals])
+    warnings, broken = verdicts(found.run)
     unseen = {name: found.column(name) for name in found.unseen}
     attributes = _attributes(options, found.run, found.of)
     return Samples(
         "", found.run.sampled[0], tuple(signals), values, attributes=attributes, unseen=unseen,
-        figures=tuple(figures),
+        figures=tuple(figures), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 
@@ -210,6 +222,7 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
     kept = requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)
     plain = done.shown()
     columns, signals = [s for s, _ in plain.values()], [signal for _, signal in plain.values()]
+    warnings, broken = done.told()
     figures = list[Figure]()
     known = done.figures() if measures else {}
     for j, each in enumerate(done.of):
@@ -224,7 +237,7 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
     values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
     return Samples(
         "", done.found.time[kept], tuple(signals), values, attributes=attributes, unseen=unseen,
-        figures=tuple(figures), warnings=tuple(done.found.doubts),
+        figures=tuple(figures), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from netsim.core.contract import (
     set_time,
     step,
 )
-from netsim.core.loop.accumulated import accumulate
+from netsim.core.loop.accumulated import ROWS, accumulate
 from netsim.core.loop.control import (
     ARRIVAL,
     BY_ERROR,
@@ -172,7 +172,8 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if not record(method, problem, factor, trial, control, plan, sampler, t, h, 1.0, both, whole):
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
-        accumulate(trial, sampler.turnover, error)
+        for a in range(sampler.power.shape[0]):
+            accumulate(trial, sampler.turnover[ROWS * a : ROWS * (a + 1)], error)
         read_errors(problem, trial, target)
         factor_ = on_accept(method, problem, trial, h, error)
         if missed > 0.0:

@@ -7,11 +7,12 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.contract import RESTARTED
+from netsim.core.loop.accumulated import ERRORS, ROWS
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.crossings import EPS, RELATIONS, look
 from netsim.core.loop.event_iteration import leave
 from netsim.core.loop.sampler import take
-from netsim.core.loop.turnover import flowed
+from netsim.core.loop.turnover import BEFORE, flowed
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import TIME
 from netsim.core.scales import set_scales
@@ -45,13 +46,16 @@ def before(problem, trial, sampler, t, after):
 def behind(problem, trial, sampler, watch, row, t, stop, order, ahead):
     """Make the point in g the state behind the event, and sample it in `row` just after t (0: no sample). Energy that
     an impulse took counts as dissipated. Returns the size of the next step."""
-    stored = sampler.power[STORED]
+    for a in range(sampler.power.shape[0]):
+        sampler.turnover[ROWS * a + ERRORS, BEFORE] = sampler.power[a, STORED]
     found_in(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
     energies(problem, trial.g, sampler.power)
-    for k in range(sampler.totals.shape[0]):
-        sampler.totals[k, DISSIPATED] += stored - sampler.power[STORED]
-    flowed(sampler.turnover, 0.0, stored - sampler.power[STORED])
+    for a in range(sampler.power.shape[0]):
+        lost = sampler.turnover[ROWS * a + ERRORS, BEFORE] - sampler.power[a, STORED]
+        for k in range(sampler.totals.shape[0]):
+            sampler.totals[k, 2 * a + DISSIPATED] += lost
+        flowed(sampler.turnover[ROWS * a : ROWS * (a + 1)], 0.0, lost)
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:

@@ -14,6 +14,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ASTRAY, CURVED, FORMULA, RESTARTED, dense_output, projected, set_time
+from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.control import (
     ACCOUNT,
     EDGE,
@@ -42,6 +43,7 @@ from netsim.core.states import (
     SUPPLIED,
     copy,
     energies,
+    in_all,
     move_charts,
     place,
     sample,
@@ -57,12 +59,12 @@ class Sampler(NamedTuple):
 
     read: places behind the motion in a state (values, then differentiated quantities) that samples need; all of them
     where energies are read there too. totals: supplied and dissipated energy at the step's beginning and at a sample,
-    then the n integrals that are summed, (2, 2 + n); nodes of the work's quadrature in a step, from 0 to 1, powers,
-    stored energy and rates of these integrals there (s, 3 + n), and integrals (s, s): the share of node k's power in
-    the work up to theta is sum_m integrals[k, m] theta^(m + 1); summed (5, n): places of these integrals and of their
-    rates in g, 1 where the trace reads them, and where residuals have the equation of each rate, with its sign there;
-    what was turned over (netsim.core.loop.turnover). trace: instant and traced signals at the nodes of every step,
-    one row each, by the calls of `tracing` at the places `traces`."""
+    of each of A accounts, then the n integrals that are summed, (2, 2 A + n); nodes of the work's quadrature in a step,
+    from 0 to 1, their rates there and the stored energy of each account (s, 3 A + n), and integrals (s, s): the share
+    of node k's power in the work up to theta is sum_m integrals[k, m] theta^(m + 1); summed (5, n): places of these
+    integrals and of their rates in g, 1 where the trace reads them, and where residuals have the equation of each rate,
+    with its sign there; what was turned over in each account (netsim.core.loop.turnover). trace: instant and traced
+    signals at the nodes of every step, one row each, by the calls of `tracing` at the places `traces`."""
 
     readings: Array
     selection: Array
@@ -132,10 +134,11 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
         else:
             _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
     total(sampler, end * h, 1.0)
-    flowed(sampler.turnover, sampler.totals[1, 0] - sampler.totals[0, 0], sampler.totals[1, 1] - sampler.totals[0, 1])
-    balanced(
-        sampler.turnover, sampler.powers[sampler.nodes.shape[0] - 1, 2], sampler.totals[1, 0], sampler.totals[1, 1]
-    )
+    totals, last = sampler.totals, sampler.nodes.shape[0] - 1
+    for a in range(sampler.power.shape[0]):
+        i, o, turnover = 2 * a + SUPPLIED, 2 * a + DISSIPATED, sampler.turnover[ROWS * a : ROWS * (a + 1)]
+        flowed(turnover, totals[1, i] - totals[0, i], totals[1, o] - totals[0, o])
+        balanced(turnover, sampler.powers[last, totals.shape[1] + a], totals[1, i], totals[1, o])
     copy(sampler.totals[1], 0, sampler.totals[0], 0, sampler.totals.shape[1])
     return True
 
@@ -230,6 +233,7 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
     """Powers and stored energy at the nodes in the step up to the share `end`; at its beginning those of the last
     step's end."""
     last, powers, later = sampler.nodes.shape[0] - 1, sampler.powers, traces_sums(sampler)
+    accounts = sampler.power.shape[0]
     copy(powers[last], 0, powers[0], 0, powers.shape[1])
     first = 0 if trial.counters[RESTARTED] or last == 0 else 1
     if sampler.traces.shape[0] and first:
@@ -244,14 +248,13 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
         if sampler.traces.shape[0] and not later:
             _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
         energies(problem, trial.g, sampler.power)
-        powers[k, 0], powers[k, 1], powers[k, 2] = (
-            sampler.power[SUPPLIED],
-            sampler.power[DISSIPATED],
-            sampler.power[STORED],
-        )
+        for a in range(accounts):
+            powers[k, 2 * a], powers[k, 2 * a + 1] = sampler.power[a, SUPPLIED], sampler.power[a, DISSIPATED]
+            powers[k, sampler.totals.shape[1] + a] = sampler.power[a, STORED]
         for j in range(sampler.summed.shape[1]):
-            powers[k, 3 + j] = trial.g[sampler.summed[1, j]]
-    met(sampler.turnover, sampler.power)
+            powers[k, 2 * accounts + j] = trial.g[sampler.summed[1, j]]
+    for a in range(accounts):
+        met(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
     if later:
         for k in range(first, last + 1):
             look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
@@ -278,8 +281,7 @@ def _sample(method, problem, factor, trial, control, plan, sampler, t, h, theta,
     total(sampler, end * h, theta / end)
     if sampler.read.shape[0] < trial.whole.shape[0]:
         _look_at_read(method, problem, trial, control, sampler.read, t, h, theta)
-        sampler.power[STORED], sampler.power[KINETIC] = stored(sampler, theta / end), 0.0
-        _write(problem, trial, sampler, control.places[ROW], instant)
+        _write(problem, trial, sampler, control.places[ROW], instant, stored(sampler, theta / end), 0.0)
     else:
         if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
             trial.counters[ASTRAY] += 0 if corrected(method, problem, factor, trial, control, t, h, theta) else 1
@@ -297,15 +299,16 @@ def take(problem, trial, sampler, row, instant):
     show_sums(sampler, trial.g)
     energies(problem, trial.g, sampler.power)
     least_reactions(sampler.minimum_norm, trial.g)
-    _write(problem, trial, sampler, row, instant)
+    _write(problem, trial, sampler, row, instant, in_all(sampler.power, STORED), in_all(sampler.power, KINETIC))
 
 
 @inner
-def _write(problem, trial, sampler, row, instant):
-    """Signals at what g holds, and the account."""
+def _write(problem, trial, sampler, row, instant, energy, kinetic):
+    """Signals at what g holds, and all accounts as one."""
     sampler.times[row] = instant
-    sampler.account[row, 0] = sampler.power[STORED]
-    sampler.account[row, 1] = sampler.totals[1, 0]
-    sampler.account[row, 2] = sampler.totals[1, 1]
-    sampler.account[row, 3] = sampler.power[KINETIC]
+    sampler.account[row, 0], sampler.account[row, 3] = energy, kinetic
+    sampler.account[row, 1], sampler.account[row, 2] = sampler.totals[1, 0], sampler.totals[1, 1]
+    for a in range(1, sampler.power.shape[0]):
+        sampler.account[row, 1] += sampler.totals[1, 2 * a]
+        sampler.account[row, 2] += sampler.totals[1, 2 * a + 1]
     sample(sampler.readings, sampler.selection, trial.g, sampler.found, sampler.values[row])

@@ -32,7 +32,7 @@ def traces_sums(sampler):
 def show_sums(sampler, g):
     """The integrals that are summed, into g."""
     for j in range(sampler.summed.shape[1]):
-        g[sampler.summed[0, j]] = sampler.totals[1, 2 + j]
+        g[sampler.summed[0, j]] = sampler.totals[1, 2 * sampler.power.shape[0] + j]
 
 
 @inner
@@ -44,16 +44,17 @@ def total(sampler, h, theta):
         for m in range(sampler.nodes.shape[0] - 1, -1, -1):
             share = (share + sampler.integrals[k, m]) * theta
         for i in range(sampler.totals.shape[1]):
-            sampler.totals[1, i] += h * share * sampler.powers[k, i if i < 2 else i + 1]
+            sampler.totals[1, i] += h * share * sampler.powers[k, i]
 
 
 @inner
 def stored(sampler, theta):
-    """Stored energy by the polynomial through that at the nodes."""
-    found = 0.0
+    """Stored energy of all accounts by the polynomial through that at the nodes."""
+    found, first = 0.0, sampler.totals.shape[1]
     for k in range(sampler.nodes.shape[0]):
         share = 0.0
         for m in range(sampler.nodes.shape[0] - 1, -1, -1):
             share = share * theta + (m + 1) * sampler.integrals[k, m]
-        found += share * sampler.powers[k, 2]
+        for i in range(first, sampler.powers.shape[1]):
+            found += share * sampler.powers[k, i]
     return found

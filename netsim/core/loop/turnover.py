@@ -6,12 +6,14 @@
 The sum is over the kinetic and the remaining stored energy of each component type: what swings between a mass and a
 spring, or between a capacitor and an inductor, counts once. It is a range and no path: a run that goes on for longer
 turns no more over, so that a small loss in each of many periods is seen. Both are taken at the ends of steps.
+
+A network has one account, and one that consists of copies of another (netsim.analyses.many.lanes) one for each copy.
 """
 
 import numpy as np
 
 from netsim.core.compiled.function import inner
-from netsim.core.loop.accumulated import ERRORS, lose, stand, swing
+from netsim.core.loop.accumulated import ROWS, lose, stand, swing
 from netsim.core.states import STORED, TYPES
 
 Array = np.ndarray
@@ -22,13 +24,21 @@ keeps."""
 IN, OUT, MISSED, FIRST = range(4)
 """Flows: what came in and went out, what the account missed at most (with its sign), what was stored at the start less
 what impulses took there."""
+BEFORE = 3
+"""Behind the errors: what was stored before an event."""
 
 
 def nothing_turned(power: Array) -> Array:
-    """The turnover of a run that begins with these energies."""
-    found = np.zeros((ERRORS + 1, max(4, len(power) - TYPES)))
-    begin_turnover(found, power)
+    """The turnovers (9 accounts, m) of a run that begins with these energies."""
+    found = np.zeros((ROWS * len(power), max(4, power.shape[1] - TYPES)))
+    for turnover, own in zip(by_account(found), power):
+        begin_turnover(turnover, own)
     return found
+
+
+def by_account(turnover: Array) -> Array:
+    """The same array as (accounts, 9, m)."""
+    return turnover.reshape(-1, ROWS, turnover.shape[1])
 
 
 @inner
@@ -76,17 +86,19 @@ def balanced(turnover, stored, supplied, dissipated):
         turnover[FLOWS, MISSED] = missed
 
 
-def turned_over(turnover: Array) -> float:
-    """The energy that was turned over so far, in J."""
-    return float(turnover[FLOWS, IN] + turnover[FLOWS, OUT] + 0.5 * _ranges(turnover).sum())
+def turned_over(turnover: Array) -> Array:
+    """The energy that was turned over so far, in J: of one account, or of several (..., 9, m)."""
+    flows = turnover[..., FLOWS, :]
+    return np.asarray(flows[..., IN] + flows[..., OUT] + 0.5 * _ranges(turnover).sum(axis=-1))
 
 
-def level(turnover: Array) -> float:
+def level(turnover: Array) -> Array:
     """The sum of the largest magnitudes of the energies, in J: what rounding and tolerances are relative to."""
-    met_ = np.isfinite(turnover[LOW])
-    return float(np.maximum(np.abs(turnover[LOW]), np.abs(turnover[HIGH]))[met_].sum())
+    low, high = np.abs(turnover[..., LOW, :]), np.abs(turnover[..., HIGH, :])
+    return np.asarray(np.where(np.isfinite(low), np.maximum(low, high), 0.0).sum(axis=-1))
 
 
 def _ranges(turnover: Array) -> Array:
+    low, high = turnover[..., LOW, :], turnover[..., HIGH, :]
     with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(turnover[LOW]), turnover[HIGH] - turnover[LOW], 0.0)
+        return np.where(np.isfinite(low), high - low, 0.0)

@@ -22,7 +22,7 @@ BINS = 40
 BANDS = ((0.0, 1.0, 0.15), (0.05, 0.95, 0.3), (0.25, 0.75, 0.5))
 """Shares of the cases between which a fan has a band, and how dark it is."""
 FAILS = "#d1495b"
-STATES = ("failed", "holds", "message")
+STATES = ("failed", "holds", "message", "doubtful", "warnings")
 
 
 def drawn(samples: Samples, plots: Sequence[Plot], title: str = "") -> Any:
@@ -53,6 +53,7 @@ class _Sweep:
         self.grid = tuple(dim for dim in self.table.dims if dim not in ("case", "time"))
         self.finished = ~np.asarray(self.table["failed"].values, bool)
         self.holds = np.asarray(self.table["holds"].values, bool)
+        self.doubtful = int(self.table["doubtful"].values.sum()) if "doubtful" in self.table.data_vars else 0
         self.time: Array = np.asarray(self.table["time"].values) if "time" in self.table.coords else np.zeros(0)
 
     @property
@@ -88,6 +89,7 @@ class _Sweep:
 def _title(sweep: _Sweep) -> str:
     count, failed = sweep.finished.size, int((~sweep.finished).sum())
     words = [f"{count} cases"] + ([f"{failed} failed"] if failed else [])
+    words += [f"{sweep.doubtful} doubtful"] if sweep.doubtful else []
     if (share := sweep.figures.get("yield")) is not None:
         words.append(f"yield {share.value:.1%}")
     return ", ".join(words)

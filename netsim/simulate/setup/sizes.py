@@ -233,7 +233,7 @@ def _energies(machine: Machine, trial: Trial, state: Array, t: float, table: Arr
     load(machine.struct, g, state)
     set_time(machine.struct, g, t)
     run_table(table, g, power)
-    return np.array([power[SUPPLIED], power[DISSIPATED], power[TYPES::2].sum()])
+    return np.array([power[:, SUPPLIED].sum(), power[:, DISSIPATED].sum(), power[:, TYPES::2].sum()])
 
 
 def _present(state: Array, machine: Machine) -> Array:

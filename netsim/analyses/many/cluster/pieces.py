@@ -21,7 +21,7 @@ from distributed import Future, KilledWorker, WorkerPlugin, wait
 import netsim
 from netsim.analyses.many.cluster.connection import CONNECT, Cluster
 from netsim.analyses.many.forked import Found, Work
-from netsim.analyses.many.one_case import Outcome
+from netsim.analyses.many.one_case import failed
 from netsim.analyses.many.workers import Lost
 from netsim.text.errors import InputError, Problem
 
@@ -121,8 +121,8 @@ class _Going:
             if len(cases) > 1:
                 self.suspects.extend(cases)
                 return []
-            message = "E522 the workers that computed this case were lost, one after the other"
-            return [(cases[0], Outcome(failed=True, holds=False, message=message))]
+            message = "the workers that computed this case were lost, one after the other"
+            return [(cases[0], failed(Problem("E522", message)))]
         self.spent = [self.spent[0] + seconds, self.spent[1] + len(cases)]
         self.cluster.spent[0] += cpu
         return found

@@ -2,9 +2,9 @@
 
 All lanes take the same steps: each is that which the lane with the largest estimated error allows, so that every case
 is at least as exact as by itself. Copies are islands (netsim.simulate.setup.kinds), and sizes and tolerances are found
-in each by itself. What is asked of a case is read in its own copy, and measured and judged as that of a single run.
-Cases with events, delays, or joint coordinates run by themselves, and so do all lanes of a run that fails or whose
-account of energy does not close.
+in each by itself, and so is an account of energy. What is asked of a case is read in its own copy, and measured and
+judged as that of a single run. Cases with events, delays, or joint coordinates run by themselves, and so do all lanes
+of a run that fails or passes steps without a test, and each lane that may have something to tell (judged).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ import numpy as np
 
 from netsim.analyses.analysis import OVERFLOWS, Task
 from netsim.analyses.many.lanes.copies import copies, in_copy
+from netsim.analyses.many.lanes.judged import asked_of_lanes, asked_of_one, doubtful
 from netsim.analyses.many.lanes.places import Pairs, Places, pairs_of
 from netsim.analyses.many.one_case import Asked, Outcome, Shared, depends, kept, outcome
 from netsim.analyses.many.ranges import present
@@ -23,6 +24,7 @@ from netsim.analyses.over_time.begun import Asked as Signals
 from netsim.analyses.over_time.begun import Begun, Chosen, begun_run, chosen, placed
 from netsim.analyses.over_time.run import measured_alone
 from netsim.analyses.over_time.variants import Variants, Wanted, begun_anew
+from netsim.analyses.over_time.verdicts import verdicts_of_steps
 from netsim.analyses.sensitivity.moved import changed_network
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine, build_machine
@@ -30,6 +32,7 @@ from netsim.equations.parameters import columns_of, in_lanes
 from netsim.equations.prescribed import Prescribed
 from netsim.equations.system import System, build_system
 from netsim.initial.initial import Structure
+from netsim.initial.reactions.axes import locked_chains
 from netsim.initial.reactions.redundancy import solvable
 from netsim.network.bindings import leaf_values
 from netsim.network.given import written_starts
@@ -38,14 +41,16 @@ from netsim.network.values import Values
 from netsim.results.claims import broken_claims, claims
 from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_side
 from netsim.results.samples import Figure, Samples, Trace
-from netsim.results.selection import dimensions_measured
+from netsim.results.selection import Named, Reader, dimensions_measured
 from netsim.simulate.events.iteration import has_events
+from netsim.simulate.judging import complete, value_verdicts
 from netsim.simulate.variants import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import NetsimError
 
 Array = np.ndarray
 Case = Mapping[str, float]
+AllNamed = tuple[list[Named], list[Named]]
 
 
 class Apart(Exception):
@@ -112,7 +117,41 @@ class Lanes:
             raise Apart
         one, of_copies = self.own(formula), Places(self.task.machine.system, machine.system, self.pairs, self.count)
         selection, followed = of_copies.selection(one.selection), of_copies.selection(one.followed)
-        return Chosen(selection, list(selection.entries), followed, one.whole)
+        found = Chosen(selection, list(selection.entries), followed, one.whole)
+        return replace(found, named=partial(self._named, formula, found))
+
+    def asked_by_name(self, formula: bool) -> AllNamed:
+        """What is asked for by name of one case, at the netlist's own values, without places."""
+        return self._by_name(formula)[0]
+
+    def _by_name(self, formula: bool) -> tuple[AllNamed, bool]:
+        """The same, and whether weights of sums depend on what varies."""
+        if formula not in self._kept_by_name:
+            one, own = self.own(formula), self.task.machine
+            varies = self._varies(lambda known: asked_of_one(replace(own, values=known), one))
+            self._kept_by_name[formula] = asked_of_one(own, one), varies
+        return self._kept_by_name[formula]
+
+    @cached_property
+    def _kept_by_name(self) -> dict[bool, tuple[AllNamed, bool]]:
+        return {}
+
+    def _named(self, formula: bool, chosen: Chosen, machine: Machine, readers: tuple[Reader, Reader]) -> AllNamed:
+        """What is asked for by name of all lanes; raises `Apart` where that is not as many of each."""
+        (alike, varies), own, of = self._by_name(formula), self.task.machine, list[AllNamed]()
+        for k in range(self.count if varies else 0):
+            start, given = in_copy(k, ""), machine.values.overrides
+            case = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
+            known = Values(own.values.network, {**self.task.values.overrides, **case})
+            of.append(asked_of_one(replace(own, values=known), self.own(formula)))
+        if any(len(each) != len(first) for other in of for each, first in zip(other, alike)):
+            raise Apart
+        return asked_of_lanes(of or [alike] * self.count, chosen, readers)
+
+    @cached_property
+    def judges_energy(self) -> bool:
+        """Whether accounts of energy say something."""
+        return complete(self.task.network)
 
 
 def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lanes | None:
@@ -133,6 +172,7 @@ def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lane
     system = build_system(network, values)
     absent = absent_rates(system, values)
     system, structure = solvable(system, values, absent)
+    system = replace(system, accounts=count)
     pairs = pairs_of(machine.system, system, count)
     if not pairs:
         return None
@@ -148,24 +188,30 @@ def outcomes_of(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) -> l
     """What cases give, `lanes.count` of them at most."""
     task, asked = lanes.task, lanes.asked
     try:
-        return _side_by_side(lanes, cases)
+        return _side_by_side(lanes, shared, cases)
     except (Apart, NetsimError):  # each case tells what is wrong with it
         return [outcome(task, asked, shared, case) for case in cases]
 
 
-def _side_by_side(lanes: Lanes, cases: Sequence[Case]) -> list[Outcome]:
+def _side_by_side(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) -> list[Outcome]:
     """Raises `Apart` where the run does not end well."""
     filled = [*cases, *[cases[-1]] * (lanes.count - len(cases))]
     begun, given_back = _begun(lanes, filled)
-    samples = measured_alone(begun)
-    given_back()
-    if not samples.finished or samples.broken:
-        raise Apart
+    samples = measured_alone(begun, verdicts_of_steps)
     own = lanes.own(begun.run.options.formula)
-    return [
-        _outcome(lanes, own, samples, case, k) if figures is None else Outcome(figures)
-        for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, begun.run.machine, samples, cases)))
-    ]
+    asked = partial(lanes.asked_by_name, begun.run.options.formula)
+    doubts = doubtful(begun.run, lanes.task.network, lanes.judges_energy, asked)
+    given_back()
+    locked = begun.run.machine.system.redundant and locked_chains(begun.at.absolute, begun.at.point)
+    if not samples.finished or samples.broken or samples.warnings or locked:
+        raise Apart
+    found = list[Outcome]()
+    for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, begun.run.machine, samples, cases))):
+        if doubts[k]:
+            found.append(outcome(lanes.task, lanes.asked, shared, case))
+        else:
+            found.append(_outcome(lanes, own, samples, case, k) if figures is None else Outcome(figures))
+    return found
 
 
 def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], None]]:
@@ -234,5 +280,6 @@ def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) ->
     shown, series = samples.signals, samples.values
     if lanes.asked.shows:
         shown, series = own.selection.table(machine, columns, samples.time, trace)
-    found = replace(samples, signals=shown, values=series, unseen=columns, trace=trace)
+    odd = tuple(value_verdicts(shown, samples.time, series))
+    found = replace(samples, signals=shown, values=series, unseen=columns, trace=trace, warnings=odd)
     return kept(machine, found, lanes.asked)

@@ -93,7 +93,7 @@ def _read(machine: Machine, reader: Any, rows: Array, count: int) -> tuple[Array
     for k, row in enumerate(rows):
         sample(reader.table, reader.places, row, np.zeros(reader.size), values[k])
         energies(machine.problem, row, power)
-        powers[k] = power[:4]
+        powers[k] = power[0, :4]
     return values, powers
 
 

@@ -39,14 +39,15 @@ def first_sampler(planned: Planned, reader: Reader, tracer: Reader, shares: Stru
     nodes = np.array(work)
     integrals = quadrature(nodes)
     summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
-    kept = summed.shape[1]
+    power = power_room(machine.system)
+    kept, accounts = summed.shape[1], len(power)
     return Sampler(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
         np.zeros((rows, 4)),
-        np.zeros(rows), np.zeros((2, 2 + kept)), power_room(machine.system), nodes, np.zeros((len(nodes), 3 + kept)),
-        integrals, summed, shares, read,
+        np.zeros(rows), np.zeros((2, 2 * accounts + kept)), power, nodes,
+        np.zeros((len(nodes), 3 * accounts + kept)), integrals, summed, shares, read,
         tracer.table, tracer.places, np.zeros((max(rows, STEPS) * len(nodes), 1 + len(tracer.places))),
-        nothing_turned(power_room(machine.system)),
+        nothing_turned(power),
     )  # fmt: skip
 
 
