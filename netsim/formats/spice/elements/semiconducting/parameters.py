@@ -102,7 +102,7 @@ _PARKER_SKELLERN = _named("""
 _MOSFET = dict.fromkeys(
     _words(
         "vto vt0 kp gamma phi lambda rd rs cbd cbs is pb cgso cgdo cgbo rsh cj mj cjsw mjsw js tox nsub nss tpg ld uo "
-        "u0 fc w l kf af"
+        "u0 fc w l kf af rg rds"
     ),
     ("", ""),
 )
@@ -113,7 +113,7 @@ _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
 _DIODE_REST = _words("tlev tlevc tm1 tm2 cta ctc ctp tpb tphp jtun jtunsw ntun xtitun keg ikp")
 _DIODE_SIZES = {"area": ("", "1"), "m": ("", "1"), "pj": ("m", "0")}
 _FET_REST = _words("alpha vk")
-_MOS_REST = _words("xj theta eta kappa delta vmax uexp ucrit neff nfs utra xqc")
+_MOS_REST = _words("n tt rb jssw pbsw xj theta eta kappa delta vmax uexp ucrit neff nfs utra xqc")
 
 
 def _mosfet(component: str, more: str, rest: str = "") -> Kind:

@@ -153,12 +153,21 @@ def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
         )
         for t, value in before.items()
     )
+    shunt = (_shunt(model, inner),) if kind.layout and "rds" in given else ()
     words = f".model {model.name} {model.type}"
     scope.circuit.definitions.append(
-        ModelDef(title, terminals, (*sizes, *captured, device, *resistors), words, span=span)
+        ModelDef(title, terminals, (*sizes, *captured, device, *resistors, *shunt), words, span=span)
     )
     scope.made[key] = made = inner.finish(title)
     return made
+
+
+def _shunt(model: Model, scope: Scope) -> Instance:
+    """PSpice's `rds` from drain to source of a MOSFET."""
+    span = model.card.span()
+    value = Binary("/", model.value("rds", scope, "Ohm"), _name("m", span), span=span)
+    binding = placed(Binding("R", value), span)
+    return Instance(_name("rds", span), "resistor", (_name("d", span), _name("s", span)), (binding,), span=span)
 
 
 def _name(text: str, span: Span) -> Name:

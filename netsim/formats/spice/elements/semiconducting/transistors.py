@@ -96,11 +96,11 @@ def _side(model: Model, given: dict[str, Token], side: str, scope: Scope) -> dic
 
 
 def mosfet_resistances(model: Model, given: dict[str, Token], scope: Scope) -> dict[str, Expr]:
-    """What stands before drain (d) and source (s): `rd` and `rs`, or so many squares of `rsh`; what is not a number now
-    is at least WIRE."""
+    """What stands before drain (d) and source (s): `rd` and `rs`, or so many squares of `rsh`; before the gate (g)
+    `rg`. What is not a number now is at least WIRE."""
     span, found = model.card.span(), dict[str, Expr]()
-    for side in "ds":
-        name = f"r{side}" if f"r{side}" in given else "rsh"
+    for side in "dsg":
+        name = f"r{side}" if side == "g" or f"r{side}" in given else "rsh"
         value = model.value(name, scope, "Ohm") if name in given else Number(0.0, "Ohm")
         if isinstance(value, Number) and value.value == 0:
             continue

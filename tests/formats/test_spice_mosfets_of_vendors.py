@@ -1,0 +1,39 @@
+"""Power MOSFETs in PSpice's words: `rg` before the gate and `rds` from drain to source, which ngspice ignores, beside resistors of their
+own; what is left out is told."""
+
+import numpy as np
+import pytest
+
+from ngspice_runs import EQUAL, NGSPICE, loaded, ngspice
+
+IRF540 = (
+    "NMOS(Level=3 Gamma=0 Delta=0 Eta=0 Theta=0 Kappa=.2 Vmax=0 Xj=0 Tox=100n Uo=600 Phi=.6 Rs=21.34m Kp=20.71u W=.94 L=2u Vto=3.136 "
+    "Rd=22.52m {} Cbd=2.408n Pb=.8 Mj=.5 Fc=.5 Cgso=1.153n Cgdo=445.7p Is=2.859p {})"
+)
+STAGE = "vdd dd 0 20\nrl dd d 10\nvg in 0 dc 3.5 ac 1\nm1 d {} 0 0 x {}\n.model x " + IRF540
+FREQUENCIES = ".ac dec 2 1k 100meg\n.save v(d)"
+
+
+@NGSPICE
+def test_rg_and_rds_are_resistors(tmp_path):
+    """Response and curve beside the deck with resistors of its own, in netsim and in ngspice; two devices in parallel have half of each."""
+    given = STAGE.format("in", "m=2", "Rds=444.4 Rg=5.557", "")
+    own = STAGE.format("gate", "m=2", "", "") + "\nrgate in gate 2.7785\nrshunt d 0 222.2"
+    mine, same = (loaded(tmp_path, each, FREQUENCIES).run()["d.v"].values for each in (given, own))
+    assert np.abs(mine / same - 1).max() < 1e-9
+    curve = loaded(tmp_path, given, f"{EQUAL}\n.dc vg 0 6 0.5\n.save v(d)").run()["d.v"].values
+    theirs = ngspice(tmp_path, own, "dc vg 0 6 0.5", "v(d)")[:, 1]
+    assert np.abs(curve - theirs).max() < 1e-6 * np.abs(theirs).max()
+
+
+def test_what_is_left_out_is_told(tmp_path):
+    model = loaded(tmp_path, STAGE.format("in", "", "Rds=444.4K Rg=5.557", "N=1 Tt=142n"), ".op")
+    assert [note.message for note in model.network.notes] == ["'n', 'tt' of the model 'x' are ignored: the library's mosfet3 has no such effect"]
+
+
+@pytest.mark.parametrize("level", [1, 2, 3, 6])
+def test_every_level_has_them(level, tmp_path):
+    text = "vd d 0 5\nvg g 0 0\nm1 d g 0 0 x\n.model x nmos(level={} vto=1 rds=1k rg={})"
+    for rg in ("10", "{2*5}"):
+        current = loaded(tmp_path, text.format(level, rg), ".op\n.save i(vd)").run()["vd.i"].values[0]
+        assert current == pytest.approx(-5e-3, rel=1e-6)
