@@ -59,7 +59,7 @@ _DIODE = _named("""
 _DETAILED = _named("""
     ikf:Ikf:A ik:Ikf:A ikr:Ikr:A isr:Isr:A nr:Nr: jsw:Isw:A/m isw:Isw:A/m ns:Nsw: cjsw:Csw:F/m cjp:Csw:F/m php:Vsw:V
     vjsw:Vsw:V mjsw:Msw: fcs:fcsw: trs1:trs1:1/K trs:trs1:1/K trs2:trs2:K^-2 ttt1:ttt1:1/K ttt2:ttt2:K^-2
-    tcv:tcv:V/K tbv1:tcv:V/K
+    tcv:tcv:V/K tbv1:tbv1:1/K tbv2:tbv2:K^-2
 """)
 _VDMOS = _named("""
     kf:Kf: af:Af:
@@ -71,7 +71,7 @@ _VDMOS = _named("""
 _MESFET = _named("""
     vto:Vto:V vt0:Vto:V alpha:alpha:V^-1 beta:beta:A/V2 lambda:lambda:V^-1 b:b:V^-1 rd:Rd:Ohm rs:Rs:Ohm cgs:Cgs:F
     cgd:Cgd:F
-    pb:Pb:V is:Is:A fc:fc: kf:Kf: af:Af:
+    pb:Pb:V vbi:Pb:V is:Is:A fc:fc: kf:Kf: af:Af:
 """)
 _CONTACTS = _named("""
     vto:Vto:V vt0:Vto:V tvto:tvto:V/K alphat:tvto:V/K ks:ks: vsg:vsg:V sigma0:sigma0: vsigmat:vsigmat:V vsigma:vsigma:V
@@ -110,7 +110,7 @@ _LAYOUT = {"w": ("m", "100u"), "l": ("m", "100u"), "ad": ("m2", "0"), "as": ("m2
     "0"), "nrd": ("", "1"),
            "nrs": ("", "1"), "m": ("", "1")}  # fmt: skip
 _ENDLESS = _words("vaf va ikf ik var vb ikr vtf")
-_DIODE_REST = _words("tlev tlevc tm1 tm2 cta ctc ctp tpb tphp jtun jtunsw ntun xtitun keg ikp")
+_DIODE_REST = _words("ibvl nbvl tlev tlevc tm1 tm2 cta ctc ctp tpb tphp jtun jtunsw ntun xtitun keg ikp")
 _DIODE_SIZES = {"area": ("", "1"), "m": ("", "1"), "pj": ("m", "0")}
 _FET_REST = _words("alpha vk")
 _MOS_REST = _words("n tt rb jssw pbsw xj theta eta kappa delta vmax uexp ucrit neff nfs utra xqc")

@@ -63,6 +63,8 @@ def semiconductor(card: Card, scope: Scope) -> Instance:
     if is_ideal(model):
         return ideal_diode(card, scope, model)
     kind = kind_of(model)
+    if kind.component == "vdmos" and at == 4 and tokens[3].text == tokens[2].text:
+        tokens, at = (*tokens[:3], *tokens[4:]), 3  # LTspice writes the bulk too, at the source
     if at > len(kind.terminals):
         message = f"'{card.word}' has {at} nodes: nodes of temperature are not known"
         raise InputError(Problem("E130", message, card.at(tokens[len(kind.terminals)])))

@@ -1,9 +1,10 @@
-"""Power MOSFETs in PSpice's words: `rg` before the gate and `rds` from drain to source, which ngspice ignores, beside resistors of their
-own; what is left out is told."""
+"""Power MOSFETs and Zener diodes in PSpice's and LTspice's words: `rg` before the gate and `rds` from drain to source, which ngspice
+ignores, beside resistors of their own; what is left out is told."""
 
 import numpy as np
 import pytest
 
+import netsim
 from ngspice_runs import EQUAL, NGSPICE, loaded, ngspice
 
 IRF540 = (
@@ -37,3 +38,22 @@ def test_every_level_has_them(level, tmp_path):
     for rg in ("10", "{2*5}"):
         current = loaded(tmp_path, text.format(level, rg), ".op\n.save i(vd)").run()["vd.i"].values[0]
         assert current == pytest.approx(-5e-3, rel=1e-6)
+
+
+def test_a_vdmos_with_the_bulk_at_its_source(tmp_path):
+    """LTspice's symbol has four nodes; a bulk of its own is none of the device."""
+    text = "vd d 0 5\nvg g 0 3\nm1 d g 0 {}x\n.model x vdmos(vto=1.6 kp=0.17 rs=1)"
+    found = [loaded(tmp_path, text.format(bulk), ".op\n.save i(vd)").run()["vd.i"].values[0] for bulk in ("", "0 ")]
+    assert found[0] == found[1] < -1e-3
+    with pytest.raises(netsim.InputError, match="has 4 nodes"):
+        loaded(tmp_path, text.format("b ") + "\nrb b 0 1", ".op")
+
+
+def test_temperature_coefficients_of_a_breakdown(tmp_path):
+    """At 77 degrees the voltage is BV (1 + tbv1 50 K + tbv2 (50 K)^2)."""
+    text = "v1 a 0 -6\nr1 a b 10\nd1 b 0 x\n.model x d(is=1f isr=1n bv={} ibv=1m)"
+    found = [
+        loaded(tmp_path, text.format(bv), ".op\n.options temp=77\n.save i(v1)").run()["v1.i"].values[0]
+        for bv in ("5 tbv1=1m tbv2=10u", repr(5 * (1 + 0.05 + 0.025)))
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-9) and abs(found[0]) > 1e-2
