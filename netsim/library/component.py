@@ -131,9 +131,9 @@ class Component:
 
     @property
     def is_source(self) -> bool:
-        """Whether its net power counts as supplied: it has inputs or says `source`, and does not say what it
+        """Whether it supplies what does not flow in: it says `source`, or it has inputs and does not say what it
         `dissipates`."""
-        return self.definition.dissipates is None and (self.definition.is_source or bool(self.definition.inputs))
+        return self.definition.is_source or (bool(self.definition.inputs) and self.definition.dissipates is None)
 
 
 def is_kinematic(domain: DomainDef) -> bool:

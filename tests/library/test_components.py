@@ -288,7 +288,8 @@ def power_terms(name, form):
 
 @each
 def test_power_account(name):
-    """What enters is stored, dissipated or (in a source, negatively) supplied; what is dissipated is not negative."""
+    """What enters is stored, dissipated or (in a source, negatively) supplied. That nothing is dissipated negatively is
+    shown in test_library_passivity.py, for values that the component permits."""
     component = LIBRARY.components[name]
     form = build_form(component, default_counts(component.definition))
     terms = list(power_terms(name, form))
@@ -300,11 +301,9 @@ def test_power_account(name):
         found = np.array(account(z, given, UNIFORM_VALUES)).ravel()
         *into, stored, supplied, dissipated = found[: len(terms) + 3]
         size = sum(map(abs, into)) + abs(stored) + abs(dissipated) + 1e-12
-        balance = sum(into) + supplied - dissipated - (0.0 if component.is_source else stored)
+        balance = sum(into) + supplied - dissipated - stored
         assert abs(balance) < 1e-8 * size, (balance, size, found)
         assert component.is_source or supplied == 0.0
-        # friction in a mode drawn at random pushes; runs never see such a pair (test_events). What a delay takes in comes out later
-        assert dissipated >= -1e-8 * size or form.events.names or form.delayed
         if len(watts) and component.is_source:
             assert abs(found[-1] - supplied) < 1e-8 * size
 

@@ -44,7 +44,7 @@ def test_component_gives_no_power_that_it_does_not_have(name):
         found += 1
         stored, supplied, dissipated, powers = element.account(*point)
         size = np.abs(powers).sum() + abs(stored) + abs(dissipated) + 1e-6
-        balance = powers.sum() + supplied - dissipated - (0.0 if element.component.is_source else stored)
+        balance = powers.sum() + supplied - dissipated - stored
         assert name in OPEN or abs(balance) < 10 * ROUNDING * size, (balance, size)
         holds = AT_REST if element.form.events.names else ROUNDING
         assert name in DRIVES or dissipated >= -holds * size, (dissipated, size)

@@ -61,3 +61,36 @@ def test_the_power_of_a_given_motion_does(monkeypatch):
     height = 2 * 9.81 * 0.5 * np.sin(np.sin(4 * samples.time))
     lost = 0.7 * (8 * samples.time + np.sin(8 * samples.time))
     assert samples.energy[:, 1] == pytest.approx(kinetic - kinetic[0] + height + lost, abs=2e-5 * lost[-1])
+
+
+CELL = """use electrical
+component cell (p, n : electrical) "a voltage that rises and falls, behind a resistance and a capacitance"
+  param  heat = 1  "1: its resistance is told as heat"
+  branch p -> n : v, i
+  var    u : V
+  (1 F)*der(u) = i
+  v = 1 V*sin(time/(1 s)) + u + (3 Ohm)*i
+  source
+  LINES
+end
+b cell (a, ground)
+r resistor (a, ground) R = 2 Ohm
+start b.u = 0 V
+run transient(stop = 10 s)
+"""
+
+
+@pytest.mark.parametrize("lines", ["", "stores (0.5 F)*u^2", "dissipates (3 Ohm)*i^2", "stores (0.5 F)*u^2\n  dissipates (3 Ohm)*i^2"])
+def test_a_source_supplies_what_it_dissipates_and_gives(lines):
+    """The capacitance of what stores counts as supplied. Reference: DOP853 at 1e-12."""
+    samples = sampled(netsim.load(CELL.replace("LINES", lines)), ("r.v",), rtol=1e-8)
+    assert not samples.warnings and not samples.broken
+
+    def rates(t, y):
+        i = -(np.sin(t) + y[0]) / 5
+        return [i, 2 * i**2, 3 * i**2, -i * (np.sin(t) + y[0] + 3 * i)]
+
+    u, outer, inner, given = solve_ivp(rates, (0, 10), [0.0] * 4, "DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
+    own = inner if "dissipates" in lines else 0.0
+    assert outer == pytest.approx(given, rel=1e-9)
+    assert samples.energy[-1] == pytest.approx([0.0, given + own, outer + own], rel=1e-6, abs=1e-12)

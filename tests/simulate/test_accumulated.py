@@ -87,6 +87,20 @@ def test_a_driven_relaxation_has_nothing_to_tell(load):
     assert samples.attributes["added_up"] < 5.0 and codes == []
 
 
+@pytest.mark.parametrize("method", ["trbdf2", "bdf"])
+@pytest.mark.parametrize("device", ["level=1", "level=3"])
+def test_what_transistors_turn_into_heat_forgets_errors(device, method, tmp_path):
+    """A chain of inverters, whose gates have capacitances without energies: their currents were taken for a source, so that
+    nothing dissipated."""
+    lines = "".join(f"p{k} n{k + 1} n{k} d d pm w=4u l=1u\nn{k} n{k + 1} n{k} 0 0 nm w=2u l=1u\n" for k in range(6))
+    lines = "".join(f"m{line}\n" for line in lines.splitlines()) + "".join(f"c{k} n{k} 0 20f\n" for k in range(1, 7))
+    models = "".join(f".model {n}m {n}mos {device} vto={v} kp=50u tox=20n\n" for n, v in (("n", 0.6), ("p", -0.6)))
+    text = f"chain\nvd d 0 3\nvi n0 0 pulse(0 3 1n 0.1n 0.1n 9n 20n)\n{lines}{models}.save v(n6)\n.tran 1n 200n\n.end\n"
+    (tmp_path / "chain.cir").write_text(text)
+    (samples,) = netsim.load(tmp_path / "chain.cir").samples({"method": method, "rtol": 1e-3})
+    assert samples.attributes["steps"] > 500 and samples.attributes["added_up"] < 10.0 and not samples.warnings
+
+
 def test_a_driven_oscillation_without_losses_keeps_its_own_errors():
     """x'' = sin(o t) - w^2 x from rest: the source gives and takes, and forgets nothing."""
     o, text = 1.7, spring()[0].replace("start x = 1.0 m", "start x = 0 m, start v = 0 m/s")

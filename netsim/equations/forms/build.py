@@ -171,12 +171,11 @@ class _Builder(Meanings):
         d = self.component.definition
         energies = [e for e in (d.kinetic, d.potential, d.stores) if e is not None]
         stored = sum((evaluate(e, self.scope).value for e in energies), 0.0)
-        if d.dissipates is not None:
-            return stored, 0.0, evaluate(d.dissipates, self.scope).value
-        if energies and not self.component.is_source:
-            return stored, 0.0, 0.0
+        lost = 0.0 if d.dissipates is None else evaluate(d.dissipates, self.scope).value
+        if not self.component.is_source and (energies or d.dissipates is not None):
+            return stored, 0.0, lost
         power = sum((self._power(t, name) for t, name in enumerate(self.terminals)), 0.0)
-        return (stored, -power, 0.0) if self.component.is_source else (stored, 0.0, power)
+        return (0.0, lost - power, lost) if self.component.is_source else (0.0, 0.0, power)
 
     def _power(self, t: int, terminal: str) -> Any:
         domain = self.component.domain(terminal)

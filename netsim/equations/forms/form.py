@@ -104,8 +104,8 @@ class Expressions:
     """The symbolic part of a form: residuals of its rows, definitions of differentiated quantities, everything that can
     be read, the energy account.
 
-    The account: a component that states `dissipates` loses that; a source supplies minus its power; one that stores
-    loses nothing; any other loses its power."""
+    The account: a component that states energies or `dissipates` loses what it `dissipates`; a source supplies
+    that less what flows in, and what it stores is not counted; any other component loses what flows in."""
 
     symbols: Symbols
     residuals: tuple[Any, ...]
