@@ -16,7 +16,7 @@ from netsim.core.loop.crossings import first_event, nothing_to_watch
 from netsim.core.loop.sampler import longer, longer_trace, take
 from netsim.core.loop.turnover import FIRST, FLOWS, by_account, nothing_turned
 from netsim.core.method import called_by_address
-from netsim.core.newton import SINGULAR, set_time
+from netsim.core.newton import SINGULAR, UNRESOLVED, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
 from netsim.initial.initial import Structure
@@ -306,7 +306,7 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
         pace.broken[run.steps] = pace.broken.get(run.steps, 0) + 1
         if (hopeless := _new_pivots(run)) and not run_reinitialised(run):
             return hopeless
-    elif status != SINGULAR or not run_reinitialised(run):
+    elif status not in (SINGULAR, UNRESOLVED) or not run_reinitialised(run):
         return failure_of(run, int(status))
     return None
 

@@ -13,6 +13,7 @@ from netsim.core.loop.control import (
     BY_EVENT,
     BY_NEWTON,
     BY_TIME_EVENT,
+    CREEPING,
     DUE,
     EDGE,
     FAILURES,
@@ -126,7 +127,7 @@ def run_reinitialised(run: Running) -> bool:
         flowed(turnover, 0.0, own)
     trial.counters[REINITIALISED] += 1
     run.passed = run.passed or [t]
-    control.numbers[NOW], control.numbers[SIZE], control.places[FAILURES] = t + h, h, 0
+    control.numbers[NOW], control.numbers[SIZE], control.places[[FAILURES, CREEPING]] = t + h, h, 0
     trial.counters[[RESTARTED, REFUSED, UNSOLVED]] = 1, 0, 0
     forget(run)
     return True

@@ -362,3 +362,32 @@ def test_bridges_without_capacitance_jump(coil, tmp_path):
     current = np.array([samples.values[:, 0] for samples in found])
     assert np.ptp(current[0]) > 0.1
     assert np.allclose(current, current[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize(("time", "ohms"), [(1e-9, 1e3), (1e-3, 1.0), (1e-9, 1e6)])
+@pytest.mark.parametrize("method", ["radau", "trbdf2", "bdf", "generalized_alpha"])
+def test_a_diode_without_depletion_capacitance_recovers_at_once(method, time, ohms, rtol, tmp_path):
+    """When its charge is used up its voltage falls within 1e-20 s. The charge obeys q' = (u - v(q))/R - q/tt, by LSODA."""
+    from scipy.integrate import solve_ivp
+    from scipy.optimize import brentq
+
+    source = f"v1 1 0 pulse(4 -4 {10 * time!r} {time!r} {time!r} {40 * time!r} {100 * time!r})"
+    lines = (source, f"r1 1 2 {ohms}", "d1 2 0 dm", f".model dm d(is=1e-14 tt={5 * time!r})", f".tran {time / 10!r} {40 * time!r}", ".save v(2)")
+    (samples,) = netsim.load(circuit(tmp_path, *lines)).samples({"method": method, "rtol": rtol})
+    assert samples.finished
+    thermal, kept = 300.15 * 1.380649e-23 / 1.602176634e-19, 5e-14
+
+    def rate(t, q):
+        u = 4 - 8 * np.clip(t - 10, 0, 1)
+        return (u - thermal * np.log1p(np.maximum(q / kept, -0.5))) / ohms - q / 5
+
+    empty = lambda t, q: q[0]  # noqa: E731
+    empty.terminal = True
+    v0 = brentq(lambda v: (4 - v) / ohms - 1e-14 * np.expm1(v / thermal), 0, 1)
+    found = solve_ivp(rate, (10, 40), [kept * np.expm1(v0 / thermal)], "LSODA", events=empty, rtol=1e-11, atol=1e-16, dense_output=True)
+    end, t, v = found.t_events[0][0], samples.time / time, samples.series("n2.v")
+    before, behind = (t > 10) & (t < end - 0.2), t > end + 0.2
+    assert before.sum() > 10 and behind.sum() > 100
+    assert np.abs(v[before] - thermal * np.log1p(found.sol(t[before])[0] / kept)).max() < 20 * rtol * 4
+    assert np.abs(v[behind] + 4).max() < 1e-6 * max(1.0, ohms / 1e3)
