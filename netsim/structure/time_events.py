@@ -37,8 +37,12 @@ FLAT = 1e-12
 MOST = 2_000_000
 SAMPLES = 200
 """Samples of a smooth table that are looked for where its argument is not linear in time."""
-TOGETHER = 16 * 2.220446049250313e-16
-"""Time events closer than this share of the run are one."""
+EPS = 2.220446049250313e-16
+LEAST = 16 * EPS
+"""Time events before this share of the run are at its start."""
+TOGETHER = 4 * EPS
+"""Time events closer than this share of the time itself are one. Others are passed together where no step is between
+them (netsim.core.loop.adaptive): a run ends its step before the first of them and goes on behind the last."""
 
 
 def time_events_of(machine: Machine, stop: float) -> Array:
@@ -58,8 +62,8 @@ def time_events_of(machine: Machine, stop: float) -> Array:
             instants_of(switching, whole, stop) for expr in expressions for switching, whole in switching_of(expr, text)
         ]
     every = np.sort(np.concatenate(found))
-    every = every[(every > TOGETHER * stop) & (every <= stop)]
-    return every[np.append(True, np.diff(every) > TOGETHER * stop)] if len(every) else every
+    every = every[(every > LEAST * stop) & (every <= stop)]
+    return every[np.append(True, np.diff(every) > TOGETHER * every[:-1])] if len(every) else every
 
 
 def instants_of(switching: Series, whole: bool, stop: float) -> Array:

@@ -240,3 +240,28 @@ def test_a_jump_at_the_very_end_is_not_stepped_over(method, scale):
     lasts = 5.0 + (5.0 * (1 - np.exp(-1)) * np.exp(-1) - 5.0) * np.exp(-1)
     assert samples.values[-1] == pytest.approx([5.0, lasts], abs=1e-4) and not samples.warnings
     assert samples.attributes["rejected"] < 12 and samples.attributes["time_events"] == 2
+
+
+CORNERS = """
+use electrical
+v1 voltage (a, ground) v = 2 V*min(time/T, 1)
+v2 voltage (b, ground) v = 2 V*min(time/(T*(1 + APART)), 1)
+c1 capacitor (a, ground) C = 1 pF
+c2 capacitor (b, ground) C = 2 pF
+r1 resistor (a, b) R = 1 kOhm
+run transient(stop = 1e4*T)
+save a.v
+"""
+
+
+@pytest.mark.parametrize("apart", ["0", "1e-15", "1e-14", "1e-12", "1e-10"])
+@pytest.mark.parametrize("time", ["40 ns", "40 s", "40e6 s"])
+@pytest.mark.parametrize("method", ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"])
+def test_corners_with_no_step_between_them_are_passed_together(method, time, apart):
+    """Currents of capacitors end at both corners: behind them nothing is supplied, however near they are to one another."""
+    (samples,) = netsim.load(CORNERS.replace("APART", apart).replace("T", time)).samples({"method": method})
+    stored, supplied, dissipated = samples.energy[-1]
+    heat = 4 * float(apart) ** 2 * float(time.split()[0]) * (1e-9 if "n" in time else 1.0) / 3e3
+    assert stored == pytest.approx(6e-12, rel=1e-9, abs=0.0)
+    assert supplied - dissipated == pytest.approx(6e-12, rel=1e-6, abs=0.0)
+    assert dissipated == pytest.approx(heat, rel=1e-3, abs=1e-6 * 6e-12)

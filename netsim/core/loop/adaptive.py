@@ -303,6 +303,9 @@ def _pass_time_event(problem, trial, control, plan, sampler, h):
     while control.time_events[places[TIME_EVENT]] <= together:
         t = max(t, control.time_events[places[TIME_EVENT]])
         places[TIME_EVENT] += 1
+    sampled = sampler.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE)
+    if control.numbers[FIXED] == 0.0:
+        control.numbers[NOW] = t  # what is looked at just behind lies behind all of them
     trial.counters[EVENTS] += 1
     trial.counters[RESTARTED] = 1
     control.numbers[REASON] = BY_TIME_EVENT
@@ -316,11 +319,7 @@ def _pass_time_event(problem, trial, control, plan, sampler, h):
             trial.counters[ASTRAY] -= 1
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
-            if (
-                control.numbers[FIXED] == 0.0
-                and places[EVERY] > 0
-                and sampler.times[places[ROW] - 1] >= control.numbers[NOW] * (1.0 - EDGE)
-            ):
+            if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and sampled:
                 take(problem, trial, sampler, places[ROW], behind)
                 places[ROW] += 1
 
