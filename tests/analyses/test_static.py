@@ -451,3 +451,23 @@ x1 impossible (a)
     found = problem(text)
     assert found.code == "E441" and "'a'" in found.message and "x1" in found.message
     assert all(word in found.hint for word in ("damped Newton", "gmin", "source stepping", "pseudo-transient"))
+
+
+def test_limited_newton_ends_where_no_further_unknown_settles():
+    """In a network of a thousand unknowns it may take as many iterations, since a chain settles stage by stage; it went to and fro as often."""
+    text = """use electrical
+component rooted (p, n : electrical) "Newton's method goes to and fro here"
+  branch p -> n : v, i
+  i = 1 A*(if v > 0 then 1 else -1)*sqrt(abs(v)/(1 V))
+end
+count n = 1000
+v1 voltage (t[1], ground) v = 1 V
+r[k] resistor (t[k], t[k+1]) R = 1 Ohm for k in 1..n
+e1 resistor (t[n+1], ground) R = 1 Ohm
+k1 rooted (c, ground)
+r0 resistor (c, ground) R = 1 MOhm
+"""
+    (v,), attributes = at(text, "c.v")
+    limited, *others = attributes["homotopy"].split("; ")
+    assert limited.startswith("limited Newton failed") and int(limited.split("(")[1].split()[0]) < 110
+    assert "converged" in others[-1] and v == pytest.approx(0.0, abs=1e-15)

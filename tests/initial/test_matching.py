@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching, structural_rank
 
 from netsim.core.linear import symbolic
-from netsim.core.linear.matching import heaviest_matching, largest_matching, least_matching
+from netsim.core.linear.columns import Columns
+from netsim.core.linear.matching import heaviest_matching, largest_matching, least_matching, structural_deficiency
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -64,3 +65,20 @@ def test_superlu_is_not_asked_about_a_matrix_whose_pattern_is_singular(monkeypat
     monkeypatch.setattr(symbolic, "splu", lambda *_, **__: pytest.fail("asked"))
     dense = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 3.0]])
     assert symbolic.pivot_order(sparse.csc_matrix(dense)) is None
+
+
+@pytest.mark.parametrize("density", [0.1, 0.2, 0.5])
+def test_entries_that_vanish_are_no_pairs(density):
+    """One pattern, of which each time other entries are zero: what matched all before is asked for first."""
+    random = np.random.default_rng(3)
+    pattern = sparse.random(30, 30, density=density, format="csc", random_state=4) + sparse.eye(30, format="csc")
+    found = set()
+    for share in np.linspace(0.0, 0.6, 60):
+        data = np.where(random.random(pattern.nnz) < share, 0.0, 1.0)
+        matrix = Columns((30, 30), pattern.indptr, pattern.indices, data)
+        nonzero = matrix.sparse.copy()
+        nonzero.eliminate_zeros()
+        wanted = 30 - structural_rank(nonzero)
+        assert structural_deficiency(matrix) == wanted
+        found.add(bool(wanted))
+    assert found == {False, True}

@@ -90,7 +90,7 @@ def test_a_source_supplies_what_it_dissipates_and_gives(lines):
         i = -(np.sin(t) + y[0]) / 5
         return [i, 2 * i**2, 3 * i**2, -i * (np.sin(t) + y[0] + 3 * i)]
 
-    u, outer, inner, given = solve_ivp(rates, (0, 10), [0.0] * 4, "DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
+    _, outer, inner, given = solve_ivp(rates, (0, 10), [0.0] * 4, "DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
     own = inner if "dissipates" in lines else 0.0
     assert outer == pytest.approx(given, rel=1e-9)
     assert samples.energy[-1] == pytest.approx([0.0, given + own, outer + own], rel=1e-6, abs=1e-12)

@@ -10,8 +10,8 @@ from netsim.core.compiled.function import compiled, inlined
 
 Ints = NDArray[np.int32]
 Places = NDArray[Any]
-REMEMBERED = 200
-"""Patterns of at most so many columns are remembered: a model runs again with the same ones."""
+KNOWN = 64
+"""Patterns whose matchings are remembered: a search meets one of them at every step, and a model that runs again."""
 
 
 def heaviest_matching(matrix: Any) -> Ints:
@@ -251,19 +251,23 @@ def _augmenting(
 
 
 def structural_deficiency(matrix: Any) -> int:
-    """n minus the size of a maximum matching of rows and columns over the nonzero entries."""
+    """n minus the size of a maximum matching of rows and columns over the nonzero entries.
+
+    Where the entries that matched all of an earlier matrix of this pattern are nonzero again, they do so again."""
     there = matrix.data != 0
-    counts = np.add.reduceat(np.append(there, False), matrix.indptr[:-1], dtype=np.int64) * (np.diff(matrix.indptr) > 0)
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    row = matrix.indices[there].astype(np.int32)
-    deficiency = _remembered if len(start) <= REMEMBERED else _deficiency
-    return deficiency(matrix.shape[0], start.tobytes(), row.tobytes())
+    known = _known(matrix.indptr.tobytes(), matrix.indices.tobytes())
+    if known and there[known[0]].all():
+        return 0
+    columns, rows = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))[there], matrix.indices[there]
+    start = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=matrix.shape[1]))])
+    found = largest_matching(matrix.shape[1], matrix.shape[0], start, rows)
+    missing = int(np.count_nonzero(found < 0))
+    if not missing:
+        known[:] = [np.flatnonzero(there)[rows == found[columns]]]
+    return missing
 
 
-def _deficiency(rows: int, start: bytes, row: bytes) -> int:
-    """The same of a pattern in compressed columns, whose rows and columns may change places."""
-    begins, places = np.frombuffer(start, np.int32), np.frombuffer(row, np.int32)
-    return int(np.count_nonzero(largest_matching(len(begins) - 1, rows, begins, places) < 0))
-
-
-_remembered = lru_cache(1024)(_deficiency)
+@lru_cache(KNOWN)
+def _known(start: bytes, row: bytes) -> list[Places]:
+    """Of a pattern in compressed columns: the places of entries that match all, once they were found."""
+    return []

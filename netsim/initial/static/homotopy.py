@@ -176,17 +176,23 @@ def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) 
 
 
 def _size(search: Search, step: Array) -> float:
-    """max |du| / max(|u|, a thousandth of an ordinary size)."""
-    return float(np.max(np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight), initial=0.0))
+    """The largest relative step."""
+    return float(np.max(_sizes(search, step), initial=0.0))
+
+
+def _sizes(search: Search, step: Array) -> Array:
+    """|du| / max(|u|, a thousandth of an ordinary size) of every unknown."""
+    sizes: Array = np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight)
+    return sizes
 
 
 def limited_newton(search: Search, free: int = 1) -> bool:
     """Newton's method with every unknown limited by itself.
 
     Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one
-    they settle from its beginning to its end, in at least as many iterations as there are stages. The first step (so
-    many as are `free`) is not limited: it finds what sources say."""
-    rest = search.rest
+    they settle from its beginning to its end, in at least as many iterations as there are stages: it ends where no
+    further one settles. The first step (so many as are `free`) is not limited: it finds what sources say."""
+    rest, least, best = search.rest, search.rest.n + 1, 0
     for k in range(max(MOST_LIMITED, rest.n)):
         search.iterations += 1
         r, matrix = PLAIN.both(search)
@@ -196,6 +202,10 @@ def limited_newton(search: Search, free: int = 1) -> bool:
         if _size(search, step) <= TOLERANCE or (k and rest.settled(search.g, r)):
             search.move(-step)
             return True
+        moving = int(np.count_nonzero(_sizes(search, step) > ROUGH))
+        least, best = (moving, k) if moving < least else (least, best)
+        if k - best >= MOST_LIMITED:
+            return False
         longest = np.maximum(rest.weight, np.abs(search.u)) if k >= free else np.inf
         search.move(-np.clip(step, -longest, longest))
     return False
