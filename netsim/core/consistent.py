@@ -204,10 +204,21 @@ def _hold(residual, row_size):
 
 
 @inlined
-def _is_rounding(residual, row_size):
-    """Whether what is left of the equations is what rounding leaves of terms of their sizes."""
+def _is_rounding(plan, where, square, g, residual, terms):
+    """Whether what is left of the equations is what rounding leaves of their terms, as large as these were where the
+    plan was made or, with as many unknowns, as |A| |z| is now; `terms`: room for these."""
+    w, r, f = plan.numbers, plan.reals, where[NUMBERS + 1 :]
+    factor, places, entries = stage_factor(plan, where), w[where[13] : where[14]], r[f[10] : f[11]]
+    row_size, sizes = r[f[13] : f[14]], r[f[14] : f[15]]
     for i in range(residual.shape[0]):
-        if not abs(residual[i]) <= LAST_BITS * row_size[i]:
+        terms[i] = row_size[i]
+    for k in range(factor.column_order.shape[0] if square else 0):
+        j = factor.column_order[k]
+        value = abs(g[places[j]]) / sizes[j]
+        for p in range(factor.start[k], factor.start[k + 1]):
+            terms[factor.row_order[factor.row[p]]] += abs(entries[factor.source[p]]) * value
+    for i in range(residual.shape[0]):
+        if not abs(residual[i]) <= LAST_BITS * terms[i]:
             return False
     return True
 
@@ -245,7 +256,9 @@ def _solve(plan, where, sizes, g):
             or (moved < (rounding if iteration else ROUNDING) and contraction > SLOW)
             or (
                 stays >= STAYS
-                and (share < ROUNDING or (contraction > FAR and _is_rounding(residual, r[f[13] : f[14]])))
+                and (
+                    share < ROUNDING or (contraction > FAR and _is_rounding(plan, where, shift == 0, g, residual, step))
+                )
             )
         ):
             return m <= n or _hold(residual, r[f[13] : f[14]])
