@@ -1,11 +1,13 @@
 """A ladder of ways to solve the equations of rest, tried in turn; what was tried and what helped is told.
 
-    limited Newton        F(u) = 0, every unknown of a balance moves by its ordinary size or its own at most (L. Nagel,
-    SPICE2, ERL-M520, 1975) damped Newton         F(u) = 0, steps shortened until the next correction is smaller
-    (Deuflhard, Newton Methods for Nonlinear Problems, 2004) gmin stepping         F(u) + lambda D (u - u0) = 0:
-    conductances, springs to where the search began, lambda = 1 .. 0 source stepping       F(u) = (1 - s) F(u0), s = 0
-    .. 1: at u0 = 0, F(u0) is what the sources put in pseudo-transient      (D/h) (u - u_old) + F(u) = 0, one Newton
-    step each, h grows as F falls (Kelley and Keyes, SIAM J. Numer. Anal. 35, 1998)
+    limited Newton     F(u) = 0; every unknown of a balance moves by its ordinary size or its own at most (L. Nagel,
+                       SPICE2, ERL-M520, 1975)
+    damped Newton      F(u) = 0; steps shortened until the next correction is smaller (P. Deuflhard, Newton Methods for
+                       Nonlinear Problems, 2004)
+    gmin stepping      F(u) + lambda D (u - u0) = 0: conductances or springs to where the search began, lambda = 1 .. 0
+    source stepping    F(u) = (1 - s) F(u0), s = 0 .. 1: at u0 = 0, F(u0) is what the sources put in
+    pseudo-transient   (D/h) (u - u_old) + F(u) = 0, one Newton step each; h grows as F falls (C. Kelley and D. Keyes,
+                       SIAM J. Numer. Anal. 35, 1998)
 
 D is diagonal on the balances of nodes: what a node's own conductance, stiffness or mass is there, or an ordinary size
 of it. Where things move with large displacements the pseudo-transient comes first: it follows the loads downhill, as
@@ -132,10 +134,6 @@ def _own(rest: Rest, entries: Array) -> Array:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# rungs
-
-
 def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) -> bool:
     """Damped Newton from where the search stands; False (and g as it was left) where it does not converge."""
     rest, damping, before, step = search.rest, 1.0, np.inf, np.zeros(search.rest.n)
@@ -182,8 +180,7 @@ def _size(search: Search, step: Array) -> float:
 
 def _sizes(search: Search, step: Array) -> Array:
     """|du| / max(|u|, a thousandth of an ordinary size) of every unknown."""
-    sizes: Array = np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight)
-    return sizes
+    return np.asarray(np.abs(step) / np.maximum(np.abs(search.u), 1e-3 * search.rest.weight))
 
 
 def limited_newton(search: Search, free: int = 1) -> bool:
