@@ -72,3 +72,21 @@ def test_a_network_without_noise():
 
 def test_constants_of_corners():
     assert (corners.MET, corners.ASIDE, corners.NEARER, corners.DIFFERS) == (1e-13, 1e-9, 1e-12, 1e-3)
+
+
+RECOVERS = """use electrical
+v1 voltage (a, ground) v = 4 V - 8 V*min(max((time - 10 ns)/(1 ns), 0), 1)
+r1 resistor (a, b) R = 1 kOhm
+d1 diode (b, ground) Is = 1e-14 A, tt = 5 ns, Cj = 0 F
+save b.v
+"""
+
+
+@pytest.mark.parametrize("analysis", ["ac(input = v1.v, frequencies = [1], {0})", "poles({0})", "noise(output = b.v, frequencies = [1], {0})"])
+def test_what_the_run_to_an_instant_tells_is_told(analysis):
+    """The diode jumps at 13.2 ns."""
+    assert notes(RECOVERS, analysis.format("at = 5 ns")) == ""
+    told = notes(RECOVERS, analysis.format("at = 30 ns"))
+    assert told.startswith("on the way to t = 3e-08 s: W503 in a run of") and "1 jump in a circuit had to be passed over" in told
+    if "poles" in analysis:
+        assert netsim.load(RECOVERS).linearise(inputs=["v1.v"], at=30e-9).notes == told

@@ -8,6 +8,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Line, Task
 from netsim.analyses.given import SECOND
+from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.signals.corners import corners_told
 from netsim.analyses.signals.linearised import Linearised, linearised
 from netsim.core.newton import set_time
@@ -35,19 +36,22 @@ DEFAULTS: dict[str, Any] = {"method": DEFAULT_METHOD, "forces": "recovered", "rt
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A machine, its structure, and the consistent global vector at a time (s); in words, where that lies."""
+    """A machine, its structure, and the consistent global vector at a time (s); in words, where that lies, and what the
+    run that leads there tells."""
 
     machine: Machine
     structure: Structure
     g: Array
     time: float
     place: str = ""
+    told: str = ""
 
     def about(self, more: str = "") -> tuple[Machine, Samples]:
         """What components assert here, for `Samples.about`, and what is at a corner; `more` about the place."""
         place = (self.place or f"t = {self.time:.6g} s") + more
         corners = corners_told(self.machine, self.structure, self.g)
-        return at_point(self.machine, self.g, self.time, place, corners and f"at {place}: {corners}")
+        notes = (self.told and f"on the way to {place}: {self.told}", corners and f"at {place}: {corners}")
+        return at_point(self.machine, self.g, self.time, place, "; ".join(filter(None, notes)))
 
 
 def instants(given: Any, line: Line) -> tuple[float, ...]:
@@ -96,18 +100,23 @@ def selected(machine: Machine, task: Task) -> Selection:
 
 
 def after(point: Point, duration: float, **more: Any) -> Point:
-    """Where a run that begins at a point, at time 0, is after `duration`; raises `SimulationError`."""
+    """Where a run that begins at a point, at time 0, is after `duration`; raises `SimulationError`, also where its
+    result is wrong."""
     if duration == 0.0:
         return point
     machine, options = point.machine, TransientOptions(duration, **{**DEFAULTS, **more})
     events = time_events_of(machine, duration)
     run = begin_adaptive(machine, point.structure, options, point.g.copy(), reader_of(machine, Selection()), events)
-    if problem := integrate_adaptive(run, None):
-        raise SimulationError(problem)
+    failure = integrate_adaptive(run, None)
+    doubts, broken = verdicts(run, failure is None)
+    if failure or broken:
+        raise SimulationError(failure or broken[0])
     g = run.trial.g.copy()
     set_time(run.machine.struct, g, duration)
     load(run.machine.struct, g, run.trial.start)
-    return Point(run.machine, run.structure, resumed_start(run.machine, run.structure, g, duration), duration)
+    there = resumed_start(run.machine, run.structure, g, duration)
+    told = "; ".join(f"{each.code} {each.message}" for each in doubts)
+    return Point(run.machine, run.structure, there, duration, told=told)
 
 
 def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:
