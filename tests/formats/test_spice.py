@@ -407,3 +407,23 @@ def test_points_of_an_amplifier_are_consistent(method, tmp_path):
     assert samples.attributes["inconsistent_points"] == 0 and not samples.warnings
     (fine,) = model.samples({"method": "radau", "rtol": 1e-9})
     assert np.abs(samples.values - fine.values).max(0) == pytest.approx(0.0, abs=20e-6 * np.abs(fine.values).max())
+
+
+@pytest.mark.parametrize(
+    ("line", "area"), [("qn", 1), ("qn 2", 2), ("qn 2 off", 2), ("qn ic=0.6 5.0", 1), ("qn ic=0.6, 5.0", 1), ("qn 2 ic=0.6, 5.0", 2)]
+)
+def test_a_number_behind_the_model_is_the_area(line, area, tmp_path):
+    """The last number was, also one of `ic=`."""
+    path = circuit(tmp_path, "v1 c 0 5", "v2 b 0 0.65", f"q1 c b 0 {line}", ".model qn npn(is=1e-14 bf=100)", ".tran 1u 2u", ".save i(v1)")
+    current = 1e-14 * np.expm1(0.65 * 1.602176634e-19 / (300.15 * 1.380649e-23))
+    assert -netsim.load(path).samples({})[0].values[-1, 0] == pytest.approx(area * current, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"), [("q1 c b 0 mod 2 3", "3"), ("q1 c b 0 mod warm", "warm"), ("m1 c b 0 0 mod 2u", "2u"), ("d1 b 0 mod 1 x", "x")]
+)
+def test_what_else_stands_behind_the_model_is_told(line, word, tmp_path):
+    kind = {"q": "npn", "m": "nmos", "d": "d"}[line[0]]
+    with pytest.raises(InputError) as caught:
+        netsim.load(circuit(tmp_path, "v1 c 0 5", "v2 b 0 0.65", line, f".model mod {kind}", ".tran 1u 2u"))
+    assert caught.value.problems[0].code == "E227" and f"'{word}'" in caught.value.problems[0].message

@@ -103,11 +103,17 @@ def _temperature(card: Card, kind: Kind, scope: Scope) -> Expr | None:
 
 
 def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dict[str, Expr]:
+    """What the line gives behind the model: a number is the area, unless it is a further value of `ic=`. Raises
+    `InputError` for what the element does not have."""
     found: dict[str, Expr] = {}
+    starts = card.given["ic"].start if "ic" in card.given else len(card.text)
     for token in rest:
+        if token.text in _OF_THE_LINE or token.start > starts:
+            continue
         numeric = token.kind == "expression" or value_of(token.text) is not None or scope.knows(token.text)
-        if token.text not in _OF_THE_LINE and "area" in kind.sizes and numeric:
-            found["area"] = scope.value(card, token)
+        if not numeric or "area" not in kind.sizes or found:
+            raise unknown(card, token, token.text, kind.sizes)
+        found["area"] = scope.value(card, token)
     for name, token in card.given.items():
         if name in _OF_THE_LINE or name in kind.ends:
             continue
