@@ -427,3 +427,14 @@ def test_what_else_stands_behind_the_model_is_told(line, word, tmp_path):
     with pytest.raises(InputError) as caught:
         netsim.load(circuit(tmp_path, "v1 c 0 5", "v2 b 0 0.65", line, f".model mod {kind}", ".tran 1u 2u"))
     assert caught.value.problems[0].code == "E227" and f"'{word}'" in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("r1 a b 1k 5%", "5%"), ("r1 a b r=2k 3", "3"), ("c1 a b 1n x", "x"), ("l1 a b 1m 3", "3"), ("t1 a 0 b 0 z0=50 td=1n x", "x"),
+     ("e1 b 0 a 0 2 3", "3"), ("f1 b 0 v1 2 3", "3"), ("r1 a b 1k tc=0.1 0.2", ""), ("c1 a b 1n ic=0 1", ""), ("s1 a b a 0 sm on", "")],
+)  # fmt: skip
+def test_words_behind_an_element_that_mean_nothing_are_told(line, word, tmp_path):
+    model = netsim.load(circuit(tmp_path, "v1 a 0 1", "r0 a 0 1k", "r9 b 0 1k", line, ".model sm sw(vt=0.5)", ".tran 1u 2u"))
+    told = [each.message for each in model.network.notes if "means nothing" in each.message]
+    assert told == ([f"'{word}' means nothing behind '{line[:2]}' and is ignored"] if word else [])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from netsim.formats.spice.cards import Card, Token
+from netsim.formats.spice.cards import Card, Report, Token
 from netsim.text.errors import InputError, Problem, nearest
 
 
@@ -11,6 +11,15 @@ def wanted(card: Card, count: int, shape: str) -> tuple[Token, ...]:
     if len(card.plain) < count:
         raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
     return card.plain
+
+
+def ignored(card: Card, report: Report, rest: Iterable[Token]) -> None:
+    """Tell words behind what an element is written with, which mean nothing; further values of `ic=` and `tc=` are
+    theirs."""
+    starts = min((card.given[name].start for name in ("ic", "tc") if name in card.given), default=len(card.text))
+    for token in rest:
+        if token.start < starts:
+            report.note(f"'{token.text}' means nothing behind '{card.word}' and is ignored", card.at(token))
 
 
 def unknown(card: Card, token: Token, name: str, known: Iterable[str]) -> InputError:

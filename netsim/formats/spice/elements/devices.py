@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.elements.asking import ignored, wanted
 from netsim.formats.spice.elements.code_models import code_model
 from netsim.formats.spice.elements.distributed.coupled import coupled_lines
 from netsim.formats.spice.elements.distributed.lines import distributed, line, lossy
@@ -135,6 +135,7 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
         scope.through[card.word] = (scope.elements[card.word], "i")
     nodes = (*nodes, *scope.connected(card, tokens[2:4]))
     factor = scope.value(card, tokens[4], "" if is_voltage else "S")
+    ignored(card, scope.circuit.report, tokens[5:])
     gain = {
         "gain" if is_voltage else "g": times(factor, *_behavioural_factors(card, scope, "v" if is_voltage else "i"))
     }
@@ -203,6 +204,7 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
         inputs = [over(scope.current(t.text, card.at(t)), Number(1.0, "A")) for t in tokens[4 : 4 + count]]
         return _driven(card, scope, nodes, _polynomial(card, scope, inputs, tokens[4 + count :], unit), is_voltage)
     read = scope.current(tokens[2].text, card.at(tokens[2]))
+    ignored(card, scope.circuit.report, tokens[4:])
     value = times(scope.value(card, tokens[3], "Ohm" if is_voltage else ""), read)
     return _driven(card, scope, nodes, value, is_voltage)
 

@@ -7,7 +7,7 @@ short)/(w - 2 narrow), or cj (w - narrow)(l - short) + 2 cjsw (w - narrow + l - 
 """
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.elements.asking import unknown, wanted
+from netsim.formats.spice.elements.asking import ignored, unknown, wanted
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
 from netsim.formats.spice.elements.two_resistances import has_two, resistor_type
@@ -110,6 +110,8 @@ def _valued(card: Card, scope: Scope, shape: str) -> tuple[tuple[Name, ...], Exp
     rest = [token for token in tokens[2:4] if token.text not in TYPES[letter]] or list(tokens[2:3])
     models = [token for token in rest if token.kind == "word" and scope.block.model(token.text)]
     plain = given or next((token for token in rest if token not in models), None)
+    read = (plain, *models[:1])
+    ignored(card, scope.circuit.report, [t for t in tokens[2:] if t not in read and t.text not in TYPES[letter]])
     if not models:
         if plain is None:
             raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))

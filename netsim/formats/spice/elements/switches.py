@@ -6,7 +6,7 @@ between. One with a negative hysteresis, and PSpice's (`von`, `voff`), goes grad
 follows 3 z - 4 z^3, z = (control - middle)/(on - off), from Roff to Ron."""
 
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.elements.asking import ignored, wanted
 from netsim.formats.spice.elements.models import found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
 from netsim.formats.spice.expressions import difference
@@ -35,6 +35,7 @@ def switch(card: Card, scope: Scope) -> Instance:
         message = f"there is no .model '{named.text}' of the type {kind}"
         raise InputError(Problem("E226", message, card.at(named), hint=hint))
     model = found_model(card, scope, named, TYPES[letter])
+    ignored(card, scope.circuit.report, [token for token in tokens[count:] if token.text not in ("on", "off")])
     ends = tuple(f"{unit.lower() if letter == 's' else 'i'}{end}" for end in ("on", "off"))
     for name, (place, token) in model.given.items():
         if name not in (threshold, width, "ron", "roff", *ends, *_SILENT):
