@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.many import one_case, sweep
+from netsim.analyses.many import one_case
 from netsim.analyses.many.cases import shares_of
 from netsim.analyses.many.indices import design, sobol_indices
-from netsim.analyses.many.one_case import outcome
 from netsim.results.files import read, samples_in, samples_of, write
 from netsim.results.over_cases.pictures import _kind, _Sweep, drawn
 from netsim.results.partial.recording import Recording
 from netsim.text.errors import InputError, SimulationError
+from stopped_sweeps import stopped_and_resumed
 
 LAG = """use electrical
 param U = 5 V
@@ -138,27 +138,12 @@ def test_what_cannot_be_swept_is_told(lag, over, options, said):
         lag.sweep(over, stop="1 ms", **options)
 
 
-class Stops(Exception):
-    """What ends a sweep from outside."""
-
-
 def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, monkeypatch):
     (line,) = netsim.load(LAG + "run sweep(stop = 6 ms, over = [r1.R = [-1, 1, 2, 3, 4, 5] kOhm], of = [rise, b.v], workers = 1)").network.runs
     model = replace(lag, network=replace(lag.network, runs=(line,)))
     (whole,) = model.samples()
-    computed = []
-
-    def stopping(task, asked, shared, values):
-        computed.append(values["r1.R"])
-        if len(computed) == 4:
-            raise Stops
-        return outcome(task, asked, shared, values)
-
-    monkeypatch.setattr(sweep, "outcome", stopping)
     folder = tmp_path / "result.nc.part"
-    with pytest.raises(Stops):
-        model.samples(recording=Recording(folder, first=0.0, every=0.0))
-    (again,) = model.samples(recording=Recording(folder, resume=True))
+    again, computed = stopped_and_resumed(model, "r1.R", folder, monkeypatch)
     assert computed == [-1e3, 1e3, 2e3, 3e3, 3e3, 4e3, 5e3], "what was done is not done again"
     assert again.values.tobytes() == whole.values.tobytes()
     for name, each in whole.table.data_vars.items():

@@ -8,13 +8,11 @@ import pytest
 
 import netsim
 from netsim import cli
-from netsim.analyses.many import sweep
 from netsim.analyses.many.lanes import lanes as lanes_module
-from netsim.analyses.many.one_case import outcome
 from netsim.results.files import read, write
 from netsim.results.over_cases.told import NAMED, told_once
-from netsim.results.partial.recording import Recording
 from netsim.text.errors import Problem, SimulationError
+from stopped_sweeps import stopped_and_resumed
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 W = 2 * np.pi
@@ -86,27 +84,11 @@ def test_files_have_it(tmp_path):
     assert rows.attrs["finished"] and rows.attrs["warnings"] == found.attrs["warnings"]
 
 
-class Stops(Exception):
-    """What ends a sweep from outside."""
-
-
 def test_a_resumed_sweep_tells_what_was_told_before(tmp_path, monkeypatch):
     line = "run sweep(stop = 100 s, method = trbdf2, rtol = 1e-4, over = [R = [1e9, -1, 1, 2e9] Ohm], workers = 1)"
     model = netsim.load(resonance() + line + "\n")
     (whole,) = model.samples()
-    computed = []
-
-    def stopping(task, asked, shared, values):
-        computed.append(values["R"])
-        if len(computed) == 4:
-            raise Stops
-        return outcome(task, asked, shared, values)
-
-    monkeypatch.setattr(sweep, "outcome", stopping)
-    folder = tmp_path / "result.nc.part"
-    with pytest.raises(Stops):
-        model.samples(recording=Recording(folder, first=0.0, every=0.0))
-    (again,) = model.samples(recording=Recording(folder, resume=True))
+    again, computed = stopped_and_resumed(model, "R", tmp_path / "result.nc.part", monkeypatch)
     assert len(computed) == 5 and again.warnings == whole.warnings
     assert [problem.code for problem in again.warnings] == ["W506", "E234"] and again.warnings[1].span is not None
     assert again.table["warnings"].values.tolist() == whole.table["warnings"].values.tolist()

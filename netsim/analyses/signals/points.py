@@ -17,6 +17,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, resumed_start
 from netsim.network.lets import signals_in
 from netsim.results.claims import AT_REST, at_point
+from netsim.results.over_cases.told import lines_of
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, reader_of, select
@@ -36,8 +37,8 @@ DEFAULTS: dict[str, Any] = {"method": DEFAULT_METHOD, "forces": "recovered", "rt
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A machine, its structure, and the consistent global vector at a time (s); in words, where that lies, and what the
-    run that leads there tells."""
+    """A machine, its structure, and the consistent global vector at a time (s); in words, where that lies, and, line by
+    line, what the run that leads there tells."""
 
     machine: Machine
     structure: Structure
@@ -50,7 +51,8 @@ class Point:
         """What components assert here, for `Samples.about`, and what is at a corner; `more` about the place."""
         place = (self.place or f"t = {self.time:.6g} s") + more
         corners = corners_told(self.machine, self.structure, self.g)
-        notes = (self.told and f"on the way to {place}: {self.told}", corners and f"at {place}: {corners}")
+        told = "; ".join(self.told.splitlines())
+        notes = (told and f"on the way to {place}: {told}", corners and f"at {place}: {corners}")
         return at_point(self.machine, self.g, self.time, place, "; ".join(filter(None, notes)))
 
 
@@ -115,8 +117,7 @@ def after(point: Point, duration: float, **more: Any) -> Point:
     set_time(run.machine.struct, g, duration)
     load(run.machine.struct, g, run.trial.start)
     there = resumed_start(run.machine, run.structure, g, duration)
-    told = "; ".join(f"{each.code} {each.message}" for each in doubts)
-    return Point(run.machine, run.structure, there, duration, told=told)
+    return Point(run.machine, run.structure, there, duration, told=lines_of(doubts))
 
 
 def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:

@@ -196,10 +196,11 @@ def limited_newton(search: Search, free: int = 1) -> bool:
         step = _conducting(search, matrix, r)
         if step is None:
             return False
-        if _size(search, step) <= TOLERANCE or (k and rest.settled(search.g, r)):
+        sizes = _sizes(search, step)
+        if sizes.max(initial=0.0) <= TOLERANCE or (k and rest.settled(search.g, r)):
             search.move(-step)
             return True
-        moving = int(np.count_nonzero(_sizes(search, step) > ROUGH))
+        moving = int(np.count_nonzero(sizes > ROUGH))
         least, best = (moving, k) if moving < least else (least, best)
         if k - best >= MOST_LIMITED:
             return False

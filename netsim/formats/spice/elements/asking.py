@@ -13,13 +13,16 @@ def wanted(card: Card, count: int, shape: str) -> tuple[Token, ...]:
     return card.plain
 
 
-def ignored(card: Card, report: Report, rest: Iterable[Token]) -> None:
-    """Tell words behind what an element is written with, which mean nothing; further values of `ic=` and `tc=` are
-    theirs."""
+def alone(card: Card, rest: Iterable[Token]) -> list[Token]:
+    """Those of the words that are no further values of `ic=` or `tc=`."""
     starts = min((card.given[name].start for name in ("ic", "tc") if name in card.given), default=len(card.text))
-    for token in rest:
-        if token.start < starts:
-            report.note(f"'{token.text}' means nothing behind '{card.word}' and is ignored", card.at(token))
+    return [token for token in rest if token.start < starts]
+
+
+def ignored(card: Card, report: Report, rest: Iterable[Token]) -> None:
+    """Tell words behind what an element is written with, which mean nothing."""
+    for token in alone(card, rest):
+        report.note(f"'{token.text}' means nothing behind '{card.word}' and is ignored", card.at(token))
 
 
 def unknown(card: Card, token: Token, name: str, known: Iterable[str]) -> InputError:

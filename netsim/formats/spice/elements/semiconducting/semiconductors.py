@@ -8,7 +8,7 @@ note.
 from netsim.formats.spice.blocks import Block
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import BOLTZMANN, KELVIN
-from netsim.formats.spice.elements.asking import unknown, wanted
+from netsim.formats.spice.elements.asking import alone, unknown, wanted
 from netsim.formats.spice.elements.models import Model, model_of
 from netsim.formats.spice.elements.semiconducting.ideal_diode import ideal_diode, is_ideal
 from netsim.formats.spice.elements.semiconducting.parameters import LETTERS, SILENT, Kind, kind_of
@@ -106,10 +106,7 @@ def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dic
     """What the line gives behind the model: a number is the area, unless it is a further value of `ic=`. Raises
     `InputError` for what the element does not have."""
     found: dict[str, Expr] = {}
-    starts = card.given["ic"].start if "ic" in card.given else len(card.text)
-    for token in rest:
-        if token.text in _OF_THE_LINE or token.start > starts:
-            continue
+    for token in (each for each in alone(card, rest) if each.text not in _OF_THE_LINE):
         numeric = token.kind == "expression" or value_of(token.text) is not None or scope.knows(token.text)
         if not numeric or "area" not in kind.sizes or found:
             raise unknown(card, token, token.text, kind.sizes)
