@@ -68,7 +68,8 @@ ROOMS = {
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts recursion.given "
     "recursion.runge_kutta",
-    "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files series trajectories "
+    "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files "
+    "measuring.quadrature series trajectories "
     "over_frequency.harmonics over_cases.told "
     "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",

@@ -8,8 +8,9 @@ cubic, which does not, is taken.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from netsim.equations.numbering import suffixes
 from netsim.library.component import SECOND, dimension, plain_name
 from netsim.network.lets import derived_from
 from netsim.network.network import Frame, name_text
+from netsim.results.measuring.quadrature import accumulated
 from netsim.results.samples import Signal, Trace
 from netsim.structure.of_time.switching import inside
 from netsim.text.errors import InputError, Problem
@@ -146,6 +148,17 @@ def trajectory_of(
     return axis[:count], WhenRead(trace.values, refine)
 
 
+def within_steps(time: Array, values: Mapping[str, Array], trace: Trace | None, instants: Array) -> Mapping[str, Array]:
+    """Signals, of one run or of several, at any instants inside steps, or, without a trace, between samples."""
+    if trace is None or not len(trace.time):
+        return WhenRead(values, lambda series: between(time, series, instants))
+    begins, nodes = trace.time[:, 0], trace.time.shape[1]
+    step = np.maximum(np.searchsorted(begins, instants, side="right") - 1, 0)
+    share = (instants - begins[step]) / (trace.time[step, -1] - begins[step])
+    weights = np.vander(share, nodes) @ to_powers(trace.time)
+    return WhenRead(trace.values, lambda series: np.einsum("ij,...ij->...i", weights, series[..., step, :]))
+
+
 def to_powers(time: Array) -> Array:
     """The matrix from values at the nodes of a step to the coefficients of their polynomial over its share of the step,
     highest power first; `time` (steps, nodes)."""
@@ -156,17 +169,6 @@ def to_powers(time: Array) -> Array:
 @cache
 def _of_nodes(nodes: tuple[float, ...]) -> Array:
     return np.linalg.inv(np.vander(nodes, len(nodes)))
-
-
-def accumulated(series: Array, time: Array) -> Array:
-    """The running integral over a refined axis, by Simpson's rule over pairs of its intervals, split by the parabola
-    through their three points."""
-    left, middle, right = series[:-2:2], series[1:-1:2], series[2::2]
-    h = np.diff(time)
-    steps = np.empty(len(h))
-    steps[::2] = h[::2] * (5 * left + 8 * middle - right) / 12
-    steps[1::2] = h[1::2] * (5 * right + 8 * middle - left) / 12
-    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 # ------------------------------------------------------------------------------------------------ expressions
@@ -180,6 +182,14 @@ def integrals_in(expr: Any) -> Iterator[Call]:
         yield from integrals_in(inner)
 
 
+class Along(NamedTuple):
+    """An axis, the series over it, and the running integrals that were found over it, refined, by what calls them."""
+
+    time: Array
+    values: Mapping[str, Array]
+    known: dict[Call, tuple[Array, Typed]]
+
+
 def series_scope(
     dimensions: Mapping[str, Dimension],
     values: Mapping[str, Array],
@@ -187,9 +197,11 @@ def series_scope(
     parameters: Scope,
     top: Frame,
     trace: Trace | None = None,
+    along: Along | None = None,
 ) -> Scope:
     """Names of saved signals as series, `time`, and the netlist's parameters; running integrals follow the steps of a
-    run where it has a trace."""
+    run where it has a trace. They go `along` another axis where `time` has some instants of it only."""
+    whole, over, known = along or Along(time, values, {})
 
     def resolve(name: Name) -> Typed:
         path = name_text(name, top)
@@ -204,20 +216,27 @@ def series_scope(
 
     @cache
     def between_samples() -> tuple[Array, Scope]:
-        fine, trajectories = trajectory_of(time, values, trace)
+        fine, trajectories = trajectory_of(whole, over, trace)
         return fine, series_scope(dimensions, trajectories, fine, parameters, top)
+
+    def value(expr: Expr, instants: Array) -> Array:
+        there = within_steps(whole, over, trace, instants)
+        inside_steps = series_scope(dimensions, there, instants, parameters, top, trace, Along(whole, over, known))
+        return np.broadcast_to(np.asarray(evaluate(expr, inside_steps).value, float), instants.shape)
 
     def running(call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or call.keywords:
             raise InputError(Problem("E207", "integral() takes one argument", call.span))
-        fine, inside_steps = between_samples()  # the kinks of abs() and max() fall where they belong
-        operand = evaluate(call.arguments[0], inside_steps)
-        dimension_ = None if operand.dimension is None else operand.dimension * SECOND
-        series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
-        if len(time) < 2:
-            return Typed(np.zeros(len(time)), dimension_)
-        total = accumulated(series, fine)
-        return Typed(total[::REFINED] if trace is None else between(fine, total, time), dimension_)
+        if call not in known:
+            fine, inside_steps = between_samples()  # the kinks of abs() and max() fall where they belong
+            operand = evaluate(call.arguments[0], inside_steps)
+            series = np.broadcast_to(np.asarray(operand.value, float), fine.shape)
+            total = accumulated(series, fine, partial(value, call.arguments[0])) if len(whole) > 1 else series * 0.0
+            dimension_ = None if operand.dimension is None else operand.dimension * SECOND
+            known[call] = fine, Typed(total, dimension_)
+        fine, found = known[call]
+        at_samples = len(whole) < 2 or (trace is None and along is None)
+        return replace(found, value=found.value[::REFINED] if at_samples else between(fine, found.value, time))
 
     scope = Scope(resolve, {"integral": running})
     return scope

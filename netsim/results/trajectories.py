@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from netsim.core.loop.refined import roots
-from netsim.results.series import accumulated, between
+from netsim.results.measuring.quadrature import Inside, accumulated
+from netsim.results.series import between
 from netsim.text.units import Dimension
 
 Array = np.ndarray
@@ -19,6 +21,8 @@ class Trajectory:
 
     time: Array
     series: Array
+    inside: Inside | None = None
+    """The same at instants inside intervals, for integrals; None where nothing more is known of it."""
 
     def at(self, t: float) -> float:
         return float(between(self.time, self.series, np.array([t]))[0])
@@ -93,16 +97,20 @@ def negative(trajectory: Trajectory) -> Trajectory:
     return Trajectory(trajectory.time, -trajectory.series)
 
 
-def _total(trajectory: Trajectory) -> float:
-    return float(accumulated(trajectory.series, trajectory.time)[-1]) if len(trajectory.time) > 1 else 0.0
+def _total(trajectory: Trajectory) -> Any:
+    if len(trajectory.time) < 2:
+        return np.zeros(trajectory.series.shape[:-1])
+    return accumulated(trajectory.series, trajectory.time, trajectory.inside)[..., -1]
 
 
-def _mean(trajectory: Trajectory) -> float:
-    return _total(trajectory) / trajectory.length if trajectory.length else float(trajectory.series[-1])
+def _mean(trajectory: Trajectory) -> Any:
+    return _total(trajectory) / trajectory.length if trajectory.length else trajectory.series[..., -1]
 
 
-def _rms(trajectory: Trajectory) -> float:
-    return float(np.sqrt(_mean(Trajectory(trajectory.time, trajectory.series**2))))
+def _rms(trajectory: Trajectory) -> Any:
+    inside = trajectory.inside
+    square = Trajectory(trajectory.time, trajectory.series**2, inside and (lambda t: inside(t) ** 2))
+    return np.sqrt(_mean(square))
 
 
 Rule = Callable[[Dimension | None, Dimension | None], Dimension | None]
@@ -120,7 +128,7 @@ def _area(dimension: Dimension | None, axis: Dimension | None) -> Dimension | No
     return None if dimension is None or axis is None else dimension * axis
 
 
-OVER: dict[str, tuple[Callable[[Trajectory], float], Rule]] = {
+OVER: dict[str, tuple[Callable[[Trajectory], Any], Rule]] = {
     "max": (lambda c: largest(c)[0], _same),
     "min": (lambda c: -largest(negative(c))[0], _same),
     "pp": (lambda c: largest(c)[0] + largest(negative(c))[0], _same),
@@ -132,6 +140,8 @@ OVER: dict[str, tuple[Callable[[Trajectory], float], Rule]] = {
     "final": (lambda c: float(c.series[-1]), _same),
 }
 """Functions of one signal over a span: the number, and its dimension (from that of the signal and that of the axis)."""
+SUMMED = ("mean", "rms", "integral")
+"""Those that integrate, several series (..., instants) at once."""
 
 
 def crossings(trajectory: Trajectory, op: str) -> Array:

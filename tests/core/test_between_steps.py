@@ -11,8 +11,9 @@ from netsim import load
 from netsim.core.methods import tableaux
 from netsim.equations.kernels.program import Instruction, Program, is_affine
 from netsim.network.tables import Column, interpolate
+from netsim.results.measuring.quadrature import accumulated
 from netsim.results.samples import Trace
-from netsim.results.series import accumulated, trajectory_of
+from netsim.results.series import trajectory_of
 from netsim.simulate.setup.weights import curved
 from netsim.structure.time_events import samples_passed
 from netsim.text.errors import InputError

@@ -15,7 +15,7 @@ from netsim.network.network import Network
 from netsim.results.over_frequency.figures import functions, response_between
 from netsim.results.over_frequency.harmonics import distortion, harmonics
 from netsim.results.samples import Trace
-from netsim.results.series import WhenRead, refined, series_scope, trajectory_of, unit_of
+from netsim.results.series import Along, WhenRead, refined, series_scope, trajectory_of, unit_of, within_steps
 from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
@@ -47,6 +47,10 @@ class Record:
     """Whether the values are responses over frequency."""
     looked: list[float] = field(default_factory=list)
     """Where on the axis figures were found."""
+    whole: "Record | None" = None
+    """What this one refines, or a span of it."""
+    along: Along | None = None
+    """What running integrals go along, where `time` has some instants of it only."""
 
     @cached_property
     def fine(self) -> "Record":
@@ -64,11 +68,28 @@ class Record:
             )
         else:
             time, values = trajectory_of(self.time, self.values, self.trace, first, last)
-        return replace(self, time=time, values=values, trace=None)
+        return replace(self, time=time, values=values, trace=None, whole=self)
+
+    @cached_property
+    def integrated(self) -> Along:
+        """What running integrals go along here."""
+        return Along(self.time, self.values, {})
+
+    def value(self, expr: Expr, instants: Array) -> Array:
+        """An expression at instants inside the intervals of this refined axis."""
+        whole = self.whole or self
+        if self.responses:
+            there: Mapping[str, Array] = WhenRead(whole.values, lambda x: response_between(whole.time, x, instants))
+        else:
+            there = within_steps(whole.time, whole.values, whole.trace, instants)
+        named = replace(self, time=instants, values=there, along=self.integrated)
+        return np.asarray(evaluate(expr, Scope(named.scope().resolve, self.functions())).value, float)
 
     def scope(self) -> Scope:
         """Signals as series, figures as numbers, and the functions of this module."""
-        plain = series_scope(self.dimensions, self.values, self.time, self.parameters, self.network.top)
+        plain = series_scope(
+            self.dimensions, self.values, self.time, self.parameters, self.network.top, along=self.along
+        )
 
         def resolve(name: Name) -> Typed:
             statement = next((m for m in self.network.measures if m.name == plain_name(name)), None)
@@ -118,7 +139,7 @@ def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
         return of_several(name, call, scope)
     compute, rule = OVER[name]
     trajectory, dimension = _trajectory(call, record, scope, 1, ("from", "to"))
-    return Typed(compute(trajectory), rule(dimension, record.axis))
+    return Typed(float(compute(trajectory)), rule(dimension, record.axis))
 
 
 def of_several(name: str, call: Call, scope: Scope) -> Typed:
@@ -196,12 +217,8 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
             if len(found)
             else "never becomes true"
         )
-        begun = {
-            "<": trajectory.series[0] < 0,
-            "<=": trajectory.series[0] <= 0,
-            ">": trajectory.series[0] > 0,
-            ">=": trajectory.series[0] >= 0,
-        }
+        first = trajectory.series[0]
+        begun = {"<": first < 0, "<=": first <= 0, ">": first > 0, ">=": first >= 0}
         hint = "it is true from the beginning" if not len(found) and begun.get(comparison.op) else ""
         message = f"this comparison {times}" + ("" if abs(n) == 1 else f", not {abs(n)}")
         raise SimulationError(Problem(MISSING, message, comparison.span, hint=hint))
@@ -312,7 +329,12 @@ def _trajectory(
     if isinstance(found.value, tuple):
         message = f"{call.function}() takes a signal of one number, this is a vector"
         raise InputError(Problem("E204", message, call.span, hint="take a component, or norm()"))
-    return Trajectory(fine.time, np.broadcast_to(np.asarray(found.value, float), fine.time.shape)), found.dimension
+    series = np.broadcast_to(np.asarray(found.value, float), fine.time.shape)
+
+    def inside(instants: Array) -> Array:
+        return np.broadcast_to(fine.value(call.arguments[0], instants), instants.shape)
+
+    return Trajectory(fine.time, series, inside), found.dimension
 
 
 TAKES: dict[str, Callable[[Record, Call, Scope], Typed]] = {

@@ -16,7 +16,7 @@ from netsim.results.measuring.record import Record, of_several
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Figure, Trace
 from netsim.results.series import REFINED, WhenRead, to_powers, unit_of
-from netsim.results.trajectories import OVER, Trajectory, crossings
+from netsim.results.trajectories import OVER, SUMMED, Trajectory, crossings
 from netsim.text.errors import NetsimError
 from netsim.text.expressions.typed import Scope, Typed, evaluate
 from netsim.text.syntax import Binary, Call, Measure
@@ -41,7 +41,7 @@ class SideBySide(Record):
         if self.trace is None:
             return self
         time, values = _refined(self.trace)
-        return replace(self, time=time, values=values, trace=None)
+        return replace(self, time=time, values=values, trace=None, whole=self)
 
     def functions(self) -> Mapping[str, Callable[[Call, Scope], Typed]]:
         return {name: partial(_over, name, self) for name in OVER} | {"when": partial(_when, self)}
@@ -60,21 +60,35 @@ class SideBySide(Record):
             raise OneByOne
         return found
 
-    def rows(self, call: Call) -> tuple[list[Trajectory], Dimension | None]:
-        """The argument of a call in each run, and its dimension."""
+    def all(self, call: Call) -> tuple[Trajectory, Dimension | None]:
+        """The argument of a call in all runs (runs, instants), and its dimension."""
         if len(call.arguments) != 1 or call.keywords:
             raise OneByOne
-        time, found = self.fine.time, evaluate(call.arguments[0], self.fine.scope())
+        (argument,), time = call.arguments, self.fine.time
+        found = evaluate(argument, self.fine.scope())
         if isinstance(found.value, tuple) or np.ndim(found.value) != 2:
             raise OneByOne
-        series = np.broadcast_to(np.asarray(found.value, float), (len(found.value), len(time)))
-        return [Trajectory(time, row) for row in series], found.dimension
+        count = len(found.value)
+
+        def inside(instants: Array) -> Array:
+            return np.broadcast_to(self.fine.value(argument, instants), (count, len(instants)))
+
+        series = np.broadcast_to(np.asarray(found.value, float), (count, len(time)))
+        return Trajectory(time, series, inside), found.dimension
+
+    def rows(self, call: Call) -> tuple[list[Trajectory], Dimension | None]:
+        """The argument of a call in each run, and its dimension."""
+        runs, dimension = self.all(call)
+        return [Trajectory(runs.time, row) for row in runs.series], dimension
 
 
 def _over(name: str, record: SideBySide, call: Call, scope: Scope) -> Typed:
     if name in ("max", "min") and len(call.arguments) > 1:
         return of_several(name, call, scope)
     compute, rule = OVER[name]
+    if name in SUMMED:
+        runs, dimension = record.all(call)
+        return Typed(compute(runs)[:, None], rule(dimension, record.axis))
     rows, dimension = record.rows(call)
     return Typed(np.array([[compute(row)] for row in rows]), rule(dimension, record.axis))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netsim.results.series import accumulated
+from netsim.results.measuring.quadrature import accumulated
 from netsim.results.trajectories import Trajectory
 
 Array = np.ndarray
