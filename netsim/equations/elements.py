@@ -11,8 +11,11 @@ from netsim.library.component import scalar_count
 from netsim.network.network import Instance, Network
 from netsim.network.values import Values
 
+KernelsOf = Callable[[Instance, tuple[str, ...]], FormKernels]
 
-def _plain(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
+
+def plain_kernels(instance: Instance, signals: tuple[str, ...]) -> FormKernels:
+    """The kernels of an instance's own text, given which inputs are signals."""
     return form_of(instance, signals=signals)
 
 
@@ -20,7 +23,7 @@ def batches_of(
     network: Network,
     numbering: Numbering,
     values: Values,
-    kernels_of: Callable[[Instance, tuple[str, ...]], FormKernels] = _plain,
+    kernels_of: KernelsOf = plain_kernels,
     known: Mapping[int, Known] | None = None,
 ) -> tuple[list[Batch], list[Prescribed], Numbering]:
     """Every element of the system; raises `InputError` with all that is wrong in bound expressions.

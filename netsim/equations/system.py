@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from netsim.equations.batches import Batch, Indeterminacy, changing, delays_of, pins
-from netsim.equations.elements import batches_of
+from netsim.equations.elements import KernelsOf, batches_of, plain_kernels
 from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.layout import Layout
@@ -155,12 +155,13 @@ class System:
 
 
 @paused()
-def build_system(network: Network, values: Values | None = None) -> System:
-    """Number, batch, and find the pattern; raises `InputError` for what binding expressions get wrong."""
+def build_system(network: Network, values: Values | None = None, kernels_of: KernelsOf = plain_kernels) -> System:
+    """Number, batch, and find the pattern; `kernels_of` as for `batches_of`. Raises `InputError` for what binding
+    expressions get wrong."""
     values = values or Values(network)
     numbering = number_unknowns(network)
     try:
-        batches, prescribed_inputs, numbering = batches_of(network, numbering, values)
+        batches, prescribed_inputs, numbering = batches_of(network, numbering, values, kernels_of)
     except InputError:
         for instance in (
             network.instances

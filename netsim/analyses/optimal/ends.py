@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from netsim.analyses.optimal.guess import sizes
 from netsim.analyses.optimal.options import OptimalOptions, word
 from netsim.analyses.optimal.program.blocks import slopes_of
 from netsim.analyses.optimal.program.points import Point
@@ -62,12 +63,13 @@ def independent(point: Point, places: Array, z: Array) -> Array:
     if not len(places):
         return places
     matrix = slopes_of(point.alone(np.arange(point.rows)), z, point.rows).toarray()[: point.equations[-1]]
+    matrix *= sizes(point, z[:, None], 1.0)
     matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-300)
     free = null_space(matrix)
     if not free.shape[1]:
         return places[:0]
     open_ = free[places]
     _, upper, order = qr(open_.T, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(upper))
-    count = int((sizes > DEPENDENT * max(1.0, sizes.max(initial=0.0))).sum())
+    left = np.abs(np.diag(upper))
+    count = int((left > DEPENDENT * max(1.0, left.max(initial=0.0))).sum())
     return places[np.sort(order[:count])]

@@ -17,6 +17,8 @@ from netsim.analyses.optimal.guess import first_guess
 from netsim.analyses.optimal.meshes import Refined, on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, Limits, OptimalOptions, optimal_options
 from netsim.analyses.optimal.posing import Posed, posed, refuse_events
+from netsim.analyses.optimal.program.points import nominal_sizes
+from netsim.analyses.optimal.program.rounded import rounded_system
 from netsim.analyses.optimal.program.transcription import Motion
 from netsim.analyses.optimal.results.answer import sampled
 from netsim.analyses.optimal.results.costates import with_costates
@@ -29,18 +31,20 @@ from netsim.analyses.refusals import check_size
 from netsim.results.samples import Samples
 from netsim.results.selection import select
 
+WIDE = 1.0
+"""The first rounding of what switches, in parts of sizes."""
+NEARER = 0.1
+"""Every rounding beside the one before: a motion that is solved with one is a guess for the next."""
+
 
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
     check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
-    problem = posed(task, options)
+    near = None
+    for smooth in roundings(options.smooth):
+        problem, fine, beside = _found(task, options, smooth, near)
+        near = fine.solution.motion if fine.solution.solved else None
     setting, sign = problem.setting, options.sign
-    straight = first_guess(setting, options.mesh, problem.end)
-    guess = _guess(task, options, problem, straight)
-    calm = bool(problem.motions) and guess is None and not options.guess
-    away = calm and setting.begin.fixed and not options.is_free  # the guess has seen the pointwise motion run away
-    fine = on_fine_mesh(setting, options.mesh, guess or straight, calm)
-    fine, beside = _below_pointwise(fine, options.mesh, problem, away)
     if not fine.solution.solved:
         raise explained(fine.solution)
     refuse_unmet(fine.solution)
@@ -48,7 +52,7 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     applied = task.under(values).prepare(problem.applied[1].network) if values else problem.applied
     check = verified(task, applied, solution, problem.inputs, options.mesh.rtol)
     free = {a.name: int(unknown) for a, unknown in zip(problem.chosen, setting.free)}
-    told = _told(fine, values, None if beside is None else sign * beside, sign)
+    told = _told(fine, values, None if beside is None else sign * beside, options)
     attributes = {
         **told,
         **{f"costate.{name}": sign * float(solution.gradient[place]) for name, place in problem.places.items()},
@@ -58,15 +62,37 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     found = sampled(solution, options.sample, task.saves, task.plots, task.beside, attributes)
     if options.costates:
         found = with_costates(found, solution, problem.states, sign)
-    return replace(found, warnings=(*doubtful(check, options.mesh.rtol), *unresolved(solution, free)))
+    return replace(found, warnings=(*doubtful(check, options.mesh.rtol, options.smooth), *unresolved(solution, free)))
 
 
-def _told(fine: Refined, values: Mapping[str, float], beside: float | None, sign: float) -> dict[str, Any]:
+def roundings(smooth: float) -> list[float]:
+    """By how much what switches is rounded, one after the other: from WIDE on down to `smooth`; 0 alone for 0."""
+    steps = np.log(smooth / WIDE) / np.log(NEARER) if smooth else 0.0
+    return [*(WIDE * NEARER**k for k in range(int(np.ceil(steps - 1e-9)))), smooth]
+
+
+def _found(
+    task: Task, options: OptimalOptions, smooth: float, near: Motion | None
+) -> tuple[Posed, Refined, float | None]:
+    """The problem with what switches rounded by `smooth`, its optimum from a motion `near` it or a first guess, and
+    what the pointwise motion costs."""
+    problem = posed(task, options, smooth)
+    setting = problem.setting
+    straight = first_guess(setting, options.mesh, problem.end)
+    guess = near or _guess(task, options, problem, straight)
+    calm = bool(problem.motions) and guess is None and not options.guess
+    away = calm and setting.begin.fixed and not options.is_free  # the guess has seen the pointwise motion run away
+    fine = on_fine_mesh(setting, options.mesh, guess or straight, calm)
+    return problem, *_below_pointwise(fine, options.mesh, problem, away)
+
+
+def _told(fine: Refined, values: Mapping[str, float], beside: float | None, options: OptimalOptions) -> dict[str, Any]:
     """How it went, as attributes: the objective (`beside`, that of the pointwise share), the stop, parameters."""
     solution = fine.solution
-    objective, unit = sign * solution.objective, solution.program.setting.wishes.unit
+    objective, unit = options.sign * solution.objective, solution.program.setting.wishes.unit
     words = f"objective = {objective:.9g} {unit}".rstrip() + f", stop = {solution.stop:.9g} s"
     words += "" if beside is None else f", {_beside(beside, objective)}"
+    words += f"; what switches is rounded by {options.smooth:g} of sizes" if options.smooth else ""
     return {
         "objective": objective,
         **({} if beside is None else {"pointwise": beside}),
@@ -134,7 +160,10 @@ def _refuse(task: Task, options: OptimalOptions) -> None:
     actuators_of(task.network, options.inputs)
     motions_of(task.network, task.values, options.track)
     wishes_of(task.network, task.values, options)
-    refuse_events(task.machine)
+    if options.smooth:
+        rounded_system(task.machine, options.smooth, nominal_sizes(task.machine, None), options.stop[1])
+    else:
+        refuse_events(task.machine)
 
 
 ANALYSIS = Analysis("optimize", KINDS, optimal_options, optimize, _refuse)

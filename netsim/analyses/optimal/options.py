@@ -20,7 +20,7 @@ KINDS: dict[str, Kind] = {
     "minimize": EXPRESSION,
     "maximize": EXPRESSION,
     **dict.fromkeys(("inputs", "parameters", "track", "limits", "begin", "end"), EXPRESSION),
-    **dict.fromkeys(("intervals", "points", "rtol", "refinements", "iterations"), NUMBER),
+    **dict.fromkeys(("intervals", "points", "rtol", "refinements", "iterations", "smooth"), NUMBER),
     "sample": SECOND,
     **dict.fromkeys(("guess", "costates"), WORD),
     "from": WORD,
@@ -65,6 +65,7 @@ class OptimalOptions:
     guess: str = ""
     start: str = ""
     costates: bool = False
+    smooth: float = 0.0
 
     @property
     def starts(self) -> bool:
@@ -101,6 +102,7 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
         guess=options.get("guess", ""),
         start=options.get("from", ""),
         costates=options.get("costates") == "yes",
+        smooth=float(options.get("smooth", 0.0)),
     )
 
 
@@ -125,6 +127,8 @@ def _wrong_values(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Itera
     yield from whole_numbers(options, LEAST, spans, MOST)
     if not 1e-10 <= options.get("rtol", DEFAULT_RTOL) <= 1.0:
         yield Problem("E423", "'rtol' must be between 1e-10 and 1", spans.get("rtol"), hint="rtol = 1e-4")
+    if not 0.0 < options.get("smooth", 1.0) <= 1.0:
+        yield Problem("E423", "'smooth' must be above 0, and 1 at most", spans.get("smooth"), hint="smooth = 1e-3")
     yield from wrong_answer("costates", options, spans)
     if options.get("sample", 0.0) < 0.0:
         yield Problem("E423", "'sample' must be positive", spans.get("sample"))

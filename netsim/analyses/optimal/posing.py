@@ -19,7 +19,8 @@ from netsim.analyses.optimal.ends import begin_of, end_of, independent
 from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.options import OptimalOptions
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
-from netsim.analyses.optimal.program.points import Point, point_of, present, unknown_of, unknowns_of
+from netsim.analyses.optimal.program.points import Point, nominal_sizes, point_of, present, unknown_of, unknowns_of
+from netsim.analyses.optimal.program.rounded import rounded_system
 from netsim.analyses.optimal.program.transcription import Setting, silent
 from netsim.analyses.optimal.results.failing import refuse_idle
 from netsim.analyses.optimal.results.verification import ZERO
@@ -31,9 +32,11 @@ from netsim.equations.forms.symbols import UNIFORM
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
+from netsim.initial.reactions.redundancy import solvable
 from netsim.results.samples import Signal
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.beginning import begun
+from netsim.structure.orders import absent_rates
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
 
@@ -68,8 +71,8 @@ class Posed:
         return {state.name: place for state, place in self.states.items()}
 
 
-def posed(task: Task, options: OptimalOptions) -> Posed:
-    """The problem; raises `InputError` for what cannot be optimised."""
+def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
+    """The problem, with all that switches rounded by `smooth`; raises `InputError` for what cannot be optimised."""
     wishes = wishes_of(task.network, task.values, options)
     motions, inputs, applied, (values, system, structure) = _wired(task, options, wishes)
 
@@ -78,6 +81,11 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
 
     machine = build_machine(system, values, earlier)
     refuse_delays(system, "optimize()", "an optimum would look ahead")
+    scale = scale_of(machine, own_units(machine, options, wishes))
+    if smooth:
+        system = rounded_system(machine, smooth, nominal_sizes(machine, scale), options.stop[1])
+        system, structure = solvable(system, values, absent_rates(system, values))
+        machine = build_machine(system, values, earlier)
     refuse_events(machine)
     machine, structure, g, _ = begun(machine, structure, options.start)
     tuned = tuned_of(values, machine, options, earlier)
@@ -86,7 +94,7 @@ def posed(task: Task, options: OptimalOptions) -> Posed:
     unknowns, count = unknowns_of(machine, inputs, task.network), len(motions)
     free, structure = unknowns[count:], present(machine, structure)
     point, fixed = _point(machine, structure, free, motions, g)
-    point = replace(point, scale=scale_of(machine, own_units(machine, options, wishes)))
+    point = replace(point, scale=scale)
     wishes.places = point.first[[unknown_of(machine.system, wishes.name(k)) for k in range(len(wishes.expressions))]]
     end = nearest_end(point, end_of(point, options, wishes, point.start), wishes.places)
     begin, ends = begin_of(point, options, wishes, point.start), end_of(point, options, wishes, end)
@@ -137,7 +145,7 @@ def refuse_events(machine: Machine) -> None:
     for batch in machine.system.batches:
         if batch.n_relations or batch.n_discretes:
             message = f"'{batch.instances[0].name}' switches, and optimize() cannot have events"
-            hint = "take an element that is rounded where this one switches"
+            hint = "write smooth = 1e-3, or take an element that is rounded where this one switches"
             raise InputError(Problem("E460", message, batch.instances[0].span, hint=hint))
 
 

@@ -132,14 +132,7 @@ class Point:
         beside it."""
         system, nk = self.machine.system, self.machine.system.layout.nk
         found = np.ones((2, len(self.d)))
-        found[:, : system.n] = system.nominals
-        found[0, :nk] = system.position_nominals
-        if self.scale is not None:
-            found[:, : system.n] *= self.scale
-        written = written_sizes(self.machine)
-        for row, first in ((0, written[:nk]), (1, written[nk : 2 * nk])):
-            found[row, :nk] = np.where(first > 0.0, first, found[row, :nk])
-        found[0, nk : system.n] = np.where(written[2 * nk :] > 0.0, written[2 * nk :], found[0, nk : system.n])
+        found[:, : system.n] = nominal_sizes(self.machine, self.scale)
         size, made = np.zeros(self.size), system.n + np.flatnonzero(self.c[system.n :] >= 0)
         size[self.first[:nk] + np.minimum(self.d[:nk], 1)] = found[1, :nk]
         size[self.first[: system.n]] = found[0, : system.n]
@@ -196,6 +189,18 @@ class Point:
                 place = np.vstack([place, np.repeat(free[:, None], flat, axis=1)])
                 given = np.vstack([given, np.stack([s[varying] for s in slopes], axis=1).reshape(-1, flat)])
             yield Block(formula, place, given, row.reshape(-1, flat).astype(np.int64))
+
+
+def nominal_sizes(machine: Machine, scale: Array | None) -> Array:
+    """Sizes of orders 0 and 1 of all unknowns (2, unknowns): those of their domains times `scale`, or written ones."""
+    system, nk = machine.system, machine.system.layout.nk
+    found = np.tile(system.nominals, (2, 1))
+    found[0, :nk] = system.position_nominals
+    if scale is not None:
+        found *= scale
+    written = written_sizes(machine)
+    own = np.stack([np.append(written[:nk], written[2 * nk :]), np.append(written[nk : 2 * nk], 0.0 * found[1, nk:])])
+    return np.where(own > 0.0, own, found)
 
 
 def _counted(counts: Array) -> tuple[Array, Array]:
