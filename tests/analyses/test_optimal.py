@@ -491,3 +491,15 @@ def test_an_input_with_a_rate_is_verified_as_collocation_integrates_it():
     free = model.optimize(begin=["a.x == 1 m"], **options)
     assert free["a.v"].values[1] == pytest.approx(-np.sinh(2 - free.time.values[1]) / np.cosh(2), abs=1e-4)
     assert free.attrs["warnings"] == ""
+
+
+def test_guesses():
+    """A pendulum drawn level, whose motor holds it near its equilibrium under 2 N.m by that torque: from the equilibrium, and from a run, the
+    search has less to do than from where it is drawn."""
+    text = "use rotational\nj inertia (a) J = 1 kg.m2\narm torque (a) T = -9.81 N.m*cos(a.phi) + 1 N.m*sin(6.283185307*time/(1 s))\n"
+    model = netsim.load(text + "push torque (a) T = 2 N.m\nsave a.phi, push.T\n")
+    options = {"stop": 1, "minimize": "integral((push.T - 2 N.m)^2)", "inputs": "push.T", "begin": "free", "end": "begin"}
+    found = {guess: model.optimize(guess=guess, **options) for guess in ("begin", "transient", "static")}
+    assert all(abs(float(each.attrs["objective"])) < 1e-9 for each in found.values())
+    iterations = {guess: int(each.attrs["iterations"]) for guess, each in found.items()}
+    assert max(iterations["static"], iterations["transient"]) < 0.5 * iterations["begin"]

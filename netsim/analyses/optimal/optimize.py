@@ -25,7 +25,7 @@ from netsim.analyses.optimal.results.costates import with_costates
 from netsim.analyses.optimal.results.failing import explained, refuse_unmet
 from netsim.analyses.optimal.results.pointwise import pointwise, price
 from netsim.analyses.optimal.results.verification import doubtful, unresolved, verified
-from netsim.analyses.optimal.simulated import Series, saved, simulated, with_series
+from netsim.analyses.optimal.simulated import Series, saved, simulated, standing, with_series
 from netsim.analyses.optimal.wishes import wishes_of
 from netsim.analyses.refusals import check_size
 from netsim.results.samples import Samples
@@ -130,8 +130,8 @@ def _below_pointwise(fine: Refined, limits: Limits, problem: Posed, away: bool) 
 
 
 def _guess(task: Task, options: OptimalOptions, problem: Posed, straight: Motion) -> Motion | None:
-    """A first guess from an earlier run, from the movement where followed signals fix it, from a transient run where
-    nothing is asked for at the end, from the pointwise motion; None without any of these."""
+    """A first guess from an earlier run or the equilibrium, from the movement where followed signals fix it, from a
+    transient run where nothing is asked for at the end, from the pointwise motion; None without any of these."""
     setting = problem.setting
     own = {a.name: int(setting.point.first[u]) for a, u in zip(problem.chosen, setting.free)}
     series = _series(task, options, problem, own)
@@ -144,7 +144,9 @@ def _guess(task: Task, options: OptimalOptions, problem: Posed, straight: Motion
 
 def _series(task: Task, options: OptimalOptions, problem: Posed, own: Mapping[str, int]) -> Series:
     """Series of states and of `own` inputs for a first guess, none without a run that gives them."""
-    if options.guess not in ("", "transient", "start"):
+    if options.guess == "static":
+        return standing(task, (*problem.places, *own), options.stop[1])
+    if options.guess not in ("", "transient", "begin"):
         return saved(task, options.guess, problem.places, own)
     moving: Series = {}
     if problem.fixed:

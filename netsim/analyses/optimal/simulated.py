@@ -1,6 +1,6 @@
-"""First guesses from runs: a transient run with the inputs as they are written, or what an earlier run saved."""
+"""First guesses: a transient run or the equilibrium with inputs as they are written, or what an earlier run saved."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +9,7 @@ from netsim.analyses.analysis import Task
 from netsim.analyses.inverse.check import states_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.transcription import Motion
+from netsim.analyses.optimal.results.answer import read
 from netsim.analyses.over_time.run import transient
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
@@ -16,6 +17,7 @@ from netsim.network.bindings import TableCall
 from netsim.results.samples import Signal
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.setup.beginning import begun
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.syntax import Call, Name
@@ -42,6 +44,14 @@ def simulated(machine: Machine, structure: Structure, states: Mapping[str, int],
     except NetsimError:
         return {}
     return {name: (run.time, run.unseen[name]) for name in states} if run.finished else {}
+
+
+def standing(task: Task, names: Iterable[str], stop: float) -> Series:
+    """States and inputs by name in the equilibrium under the inputs as they are written, held for the span; raises
+    `SimulationError` where there is none."""
+    machine, _, g, _ = begun(task.machine, task.structure, "static")
+    found = read(machine, g[None], [_name(n) for n in names])
+    return {name: (np.array([0.0, stop]), np.repeat(values, 2)) for name, values in found.items()}
 
 
 def saved(task: Task, run: str, states: Mapping[str, int], inputs: Mapping[str, int]) -> Series:
