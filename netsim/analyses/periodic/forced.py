@@ -99,7 +99,7 @@ def _some(
     starts = changed_by_waves(machine, here.structure, g, mode, orbit.states, waves)
     run = traced(machine, here.structure, g.copy(), options, events, found.selection, NOTHING)
     varied = [direction(machine, g, events, each) for each in (*orbit.along.whole.T, *starts)]
-    forward = follow(run, g, varied, events, found.selection, waves)
+    forward = follow(run, g, varied, events, found.selection, waves, inside=True)
     basis, places = orbit.along.basis, (orbit.states.places, orbit.states.sizes)
     count = basis.shape[1]
     ends = forward.last[:-1, places[0]] / places[1] @ basis

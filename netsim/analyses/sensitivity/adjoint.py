@@ -9,7 +9,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.sensitivity.elements import all_varied
-from netsim.analyses.sensitivity.forward import traced
+from netsim.analyses.sensitivity.forward import by_radau, traced
 from netsim.analyses.sensitivity.gradients import gradient_call
 from netsim.analyses.sensitivity.kinks import parted_at_kinks
 from netsim.analyses.sensitivity.variations import Plan, Variations, centred, lost, new_factor, variations
@@ -67,7 +67,7 @@ def reverse(
 ) -> Reverse:
     """The run of a task, and a pass back for each signal. Raises `InputError` for what cannot be varied and E472 for
     networks and figures that a pass does not take, `SimulationError` where the run or its derivatives end early."""
-    options = replace(options, sample=0.0, every=1, formulation="absolute")
+    options = replace(by_radau(options), sample=0.0, every=1, formulation="absolute")
     span = spans.get("derivatives")
     refuse_adjoint(task.machine, None, span)
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)

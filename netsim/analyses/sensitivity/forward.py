@@ -1,7 +1,7 @@
 """A run with the changes that go along with it, from its start over every event to its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from netsim.initial.initial import Structure
 from netsim.results.progress import Report
 from netsim.results.selection import Reader, Selection, reader_of
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
+from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup.arrays.sampler import quadrature
@@ -34,7 +35,8 @@ class Forward:
     """Instants, values (instants, m) and changes (instants, p, m) of signals; rates of signals (instants, m); how much
     events move with each parameter, and linearly between them the instants (instants, p); the global vector at the end
     and its changes, the last row its rates (p + 1, size), both in charts of the end; what makes changes doubtful.
-    begins: which instants come behind an event, or first; shifts (begins, p): how much these events move."""
+    begins: which instants come behind an event, or first; shifts (begins, p): how much these events move. nodes (steps,
+    4): which instants are those of the nodes of each step, where they are looked at inside."""
 
     time: Array
     values: Array
@@ -47,16 +49,31 @@ class Forward:
     doubts: list[Problem]
     begins: Array
     shifts: Array
+    nodes: Array
+
+    @property
+    def between(self) -> Array:
+        """Which instants are those of steps and events, not inside steps."""
+        found = np.ones(len(self.time), bool)
+        found[self.nodes[:, 1:-1]] = False
+        return found
+
+
+def by_radau(options: TransientOptions) -> TransientOptions:
+    """The options of a run whose steps, of tested errors, the variational equations may take: those of explicit methods
+    of order 5 and more are so long that Radau's are far off, and what is between their nodes."""
+    explicit = METHODS[options.method].explicit and not options.step
+    return replace(options, method="radau") if explicit else options
 
 
 def forward(
     machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[Varied],
-    time_events: Array, selection: Selection, instants: Array, progress: Report | None = None,
+    time_events: Array, selection: Selection, instants: Array, progress: Report | None = None, inside: bool = False,
 ) -> Forward:  # fmt: skip
-    """The run, with its changes by everything in `of`; steps end at `instants`."""
+    """The run, with its changes by everything in `of`; steps end at `instants`. `inside`: see `follow`."""
     start = g.copy()
     run = traced(machine, structure, g, options, time_events, selection, instants, progress)
-    return follow(run, start, of, time_events, selection)
+    return follow(run, start, of, time_events, selection, inside=inside)
 
 
 def traced(
@@ -88,10 +105,10 @@ def traced(
 
 def follow(
     run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection,
-    waves: Sequence[Wave] = (),
+    waves: Sequence[Wave] = (), inside: bool = False,
 ) -> Forward:  # fmt: skip
-    """The changes along a run that is done. The last of them come from inputs that swing by `waves`; with these
-    instants are those of stages, too."""
+    """The changes along a run that is done. The last of them come from inputs that swing by `waves`. `inside`: instants
+    are those of stages, too."""
     machine, layout = run.machine, run.machine.system.layout
     nodes = parted_at_kinks(machine, run.traced)
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
@@ -99,13 +116,13 @@ def follow(
     stays = starts.copy()
     stays[:, layout.prescribed_inputs : layout.one] = stays[:, layout.x :] = 0.0  # what follows
     by = [parameter_changes(machine, each) for each in of]
-    v = variations(machine, run.structure, by, stays, selection, rows, np.ascontiguousarray(spans), waves)
+    v = variations(machine, run.structure, by, stays, selection, rows, np.ascontiguousarray(spans), waves, inside)
     v.run.x[:-1], v.run.v[:-1] = starts[:, layout.x : layout.v], starts[:, layout.v : layout.a]
     v.run.q[:-1] = starts[:, layout.differentiated(np.arange(layout.nq), 0)]
     crossing = Crossing(run, v, of, time_events)
     parted = np.flatnonzero(rows[4::4, TIME] != rows[3:-1:4, TIME]) + 1
     begins, ends = np.append(0, parted), np.append(parted, len(spans))
-    times, shown = list[float](), 1 if waves else 3
+    times, shown, places = list[float](), 1 if inside else 3, [np.zeros((0, 4), np.int64)]
     counts, shifts = list[int](), list[Array]()
     nothing = np.zeros(v.count)
     happens = _differ(layout, start, rows[0])
@@ -118,6 +135,7 @@ def follow(
         begin(v, mode, centred(v, here))
         along(v, mode, int(first), int(last))
         counts.append(len(times))
+        places.append(len(times) + 3 * np.arange(last - first)[:, None] + np.arange(4))
         times += nodes[first, :1, 0].tolist() + nodes[first:last, shown:, 0].ravel().tolist()
     time, ends = np.array(times), np.append(nodes[begins, 0, 0], times[-1])
     moves = [nothing, *shifts[1:], nothing]
@@ -127,7 +145,7 @@ def follow(
     values = v.shown.values[:count]
     return Forward(
         time, values, changed[:, :-1], changed[:, -1], moving, run, v.run.at[2], v.run.d, crossing.doubts,
-        np.array(counts), np.array(shifts),
+        np.array(counts), np.array(shifts), np.concatenate(places if inside else places[:1]),
     )  # fmt: skip
 
 

@@ -19,14 +19,15 @@ from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.refusals import check_size
 from netsim.analyses.sensitivity.adjoint import reverse
 from netsim.analyses.sensitivity.elements import all_varied
-from netsim.analyses.sensitivity.forward import Forward, forward
+from netsim.analyses.sensitivity.forward import Forward, by_radau, forward
 from netsim.analyses.sensitivity.varied import Varied, check_varied
 from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
 from netsim.results.measures import measured
-from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal
+from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, select, signals_measured
+from netsim.results.series import integrals_in
 from netsim.simulate.judging import value_verdicts
 from netsim.simulate.options import TransientOptions, check_options
 from netsim.simulate.running import Running
@@ -96,11 +97,16 @@ class Differentiated:
         values = self.found.values if changed < 0 else self.found.values + step * self.found.changes[:, changed]
         return {name: values[:, j] for j, name in enumerate(self.selection.entries)}
 
+    def trace(self, time: Array, columns: Mapping[str, Array]) -> Trace | None:
+        """What was sampled at the nodes of the steps, where these are known."""
+        nodes = self.found.nodes
+        return Trace(time[nodes], {name: series[nodes] for name, series in columns.items()}) if len(nodes) else None
+
     def shown(self, changed: int = -1, step: float = 0.0) -> dict[str, tuple[Array, Signal]]:
         """What is saved, of the run or of what it changes to."""
         top, values = self.machine.system.network.top, self.values(changed, step)
-        scope = values.scope(top)
-        return self.selection.signals(self.columns(changed, step), self.found.time, scope, top)
+        scope, columns, time = values.scope(top), self.columns(changed, step), self.found.time
+        return self.selection.signals(columns, time, scope, top, self.trace(time, columns))
 
     def told(self) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
         """What makes the run, what it shows, or its derivatives doubtful, and what makes the run wrong."""
@@ -125,7 +131,8 @@ class Differentiated:
         if changed >= 0:  # at the instants that moved
             rates = step * self.found.moves[:, [changed]] * self.found.rates
             values = {name: values[name] + rates[:, j] for j, name in enumerate(self.selection.entries)}
-        samples = Samples("", time, (), np.zeros((len(time), 0)), np.zeros((0, 3)), unseen=values)
+        none, trace = np.zeros((len(time), 0)), self.trace(time, values)
+        samples = Samples("", time, (), none, np.zeros((0, 3)), unseen=values, trace=trace)
         machine = replace(self.machine, values=self.values(changed, step))
         return {figure.name: figure for figure in measured(machine, samples)[0]}
 
@@ -148,11 +155,11 @@ class Differentiated:
 
 def differentiate(
     task: Task, options: TransientOptions, to: Sequence[str], spans: Mapping[str, Span | None], saves: Sequence[Expr],
-    instants: Array,
+    instants: Array, inside: bool = False,
 ) -> Differentiated:  # fmt: skip
-    """The run of a task with its changes; raises `InputError` for what cannot be varied, `SimulationError` where the
-    run or its derivatives end early."""
-    options = replace(options, sample=0.0, every=1, formulation="absolute")
+    """The run of a task with its changes, those inside its steps too where they are asked for or integrated; raises
+    `InputError` for what cannot be varied, `SimulationError` where the run or its derivatives end early."""
+    options = replace(by_radau(options), sample=0.0, every=1, formulation="absolute")
     _refuse(task, spans)
     machine, structure, g, _ = begun(task.machine, task.structure, options.start)
     of = all_varied(task, to, options, spans.get("to"), g)
@@ -160,7 +167,8 @@ def differentiate(
     add_unseen(machine, selection, signals_measured(task.network))
     unseen = add_unseen(machine, selection, task.beside, named=False)
     events = time_events_of(machine, options.stop)
-    found = forward(machine, structure, g, options, of, events, selection, instants, task.progress)
+    inside = inside or any(any(integrals_in(each)) for each in selection.expressions.values())
+    found = forward(machine, structure, g, options, of, events, selection, instants, task.progress, inside)
     return Differentiated(machine, of, selection, unseen, found)
 
 
@@ -201,8 +209,11 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
 
 
 def _attributes(options: SensitivityOptions, run: Running, of: Sequence[Varied]) -> dict[str, Any]:
+    asked, taken = options.run.method, run.options.method
+    note = f"the run went by {taken}: derivatives along the long steps of {asked} would be far off"
     return {
-        "method": options.run.method,
+        "method": taken,
+        **({"notes": note} if asked != taken else {}),
         **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
         "stop": options.run.stop,
         "steps": run.steps,
@@ -218,8 +229,9 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
     sample, stop = options.run.sample, options.run.stop
     check_size(stop, sample, len(select(task.machine, saves, task.plots).entries) * (1 + len(options.to)))
     instants = np.append(np.arange(1, int(stop / sample * (1 + 1e-12)) + 1) * sample, stop) if sample else np.zeros(0)
-    done = differentiate(task, options.run, options.to, options.spans, saves, instants)
-    kept = requested(done.found.time, instants) if sample else np.ones(len(done.found.time), bool)
+    looks = bool(measures or task.network.asserts)
+    done = differentiate(task, options.run, options.to, options.spans, saves, instants, looks)
+    kept = requested(done.found.time, instants) if sample else done.found.between
     plain = done.shown()
     columns, signals = [s for s, _ in plain.values()], [signal for _, signal in plain.values()]
     warnings, broken = done.told()
@@ -233,11 +245,12 @@ def _along(task: Task, options: SensitivityOptions) -> Samples:
             if not asked or name in asked:
                 figures.append(Figure(f"d({name})/d({each.name})", figure, _unit(known[name].unit, each)))
     attributes = _attributes(options, done.found.run, done.of)
-    unseen = {n: done.columns()[n][kept] for n in done.unseen}
+    own = done.columns()
+    unseen, trace = {n: own[n][kept] for n in done.unseen}, done.trace(done.found.time, own)
     values = np.column_stack(columns)[kept] if columns else np.zeros((int(kept.sum()), 0))
     return Samples(
         "", done.found.time[kept], tuple(signals), values, attributes=attributes, unseen=unseen,
-        figures=tuple(figures), warnings=warnings, broken=broken,
+        trace=trace, figures=tuple(figures), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

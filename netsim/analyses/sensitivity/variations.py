@@ -81,10 +81,10 @@ class Wave:
 
 def variations(
     machine: Machine, structure: Structure, changes: Changes, constant: Array, selection: Selection, rows: Array,
-    spans: Array, waves: Sequence[Wave] = (),
+    spans: Array, waves: Sequence[Wave] = (), inside: bool = False,
 ) -> Variations:  # fmt: skip
     """Arrays for the steps whose nodes are `rows` (4 for each), where a constant part of g changes by `constant` (p,
-    size). The last changes are those by `waves`; with them signals are shown inside steps, too."""
+    size). The last changes are those by `waves`. `inside`: signals are shown inside steps, too."""
     system, layout = machine.system, machine.system.layout
     n, nk, nq, size, alive = system.n, layout.nk, layout.nq, layout.size, list[Any]()
     count = len(changes) + 1
@@ -127,7 +127,7 @@ def variations(
         np.zeros(max(1, 9 * layout.nr)), swinging, wave, np.zeros((count, nk)), np.zeros(size),
         np.zeros(max(1, 9 * layout.nr)),
     )  # fmt: skip
-    stages = 2 if waves else 0
+    stages = 2 if inside else 0
     m, most = len(reader.places), (2 + stages) * len(spans) + 2
     signals = Shown(
         reader.table, shown, first_shown, reader.places, np.zeros(max(1, reader.size)), np.zeros((most, m)),
