@@ -38,10 +38,13 @@ _OTHER_NAMES = {
     "joule": "J", "joules": "J", "farad": "F", "henry": "H", "hertz": "Hz", "pascal": "Pa", "kelvin": "K",
     "celsius": "degC", "degree": "deg",
     "degrees": "deg", "radian": "rad", "radians": "rad", "minute": "min", "minutes": "min", "hours": "h", "hr": "h",
+    "d": "day", "days": "day", "weeks": "week", "yr": "year", "years": "year",
     "liter": "l", "litre": "l",
     "Nm": "N.m", "Ns": "N.s", "Ws": "W.s", "Vs": "V.s", "As": "A.s", "kgm2": "kg.m2", "kWh": "kW.h", "Ah": "A.h",
     "Nms": "N.m.s", "psi": "kPa",
 }  # fmt: skip
+_ALIKE = "\u2126μ"
+"""Signs of units that look like others which are proposed."""
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХасеорхуіµμΔ", "ABEKMHOPCTXaceopxyiuuD")
 
 
@@ -102,7 +105,7 @@ def nearest_unit(name: str) -> str:
     same_letters = [unit for unit in KNOWN_NAMES if unit.lower() == name.lower()]
     if same_letters:
         return "did you mean " + " or ".join(f"'{unit}'" for unit in same_letters[:2]) + "?"
-    return nearest(name, KNOWN_NAMES) if len(name) > 1 else ""
+    return nearest(name, [unit for unit in KNOWN_NAMES if not set(unit) & set(_ALIKE)]) if len(name) > 1 else ""
 
 
 def is_unit(text: str) -> bool:

@@ -1,10 +1,14 @@
 import math
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netsim import load
+from netsim.text.errors import InputError
 from netsim.text.kept.cache import cache_folder, write_atomically
+from netsim.text.spelling import nearest_unit
 from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, UnknownUnit, format_dimension, parse_unit
 
 
@@ -27,6 +31,9 @@ from netsim.text.units import KNOWN_NAMES, NO_DIMENSION, Dimension, UnknownUnit,
         ("g/cm3", 1e3, "kg/m3"),
         ("cP", 1e-3, "Pa.s"),
         ("t", 1e3, "kg"),
+        ("day", 86400.0, "h"),
+        ("kW/week", 1e3 / 604800, "W/s"),
+        ("year", 365.25 * 86400, "s"),
         ("kW.h", 3.6e6, "J"),
         ("m^-1", 1.0, "1/m"),
         ("V/Hz^0.5", 1.0, "V.s^0.5"),
@@ -135,3 +142,21 @@ def test_an_angle_stays_one_where_it_is_scaled_or_goes_through_time():
     lost = [angle * angle, rate / rate, rate * metre, rate**2, NO_DIMENSION / angle]
     assert [format_dimension(d) for d in lost] == ["1", "1", "m/s", "1/s2", "1"]
     assert angle == NO_DIMENSION and hash(angle) == hash(NO_DIMENSION) and angle.is_none is False
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("d", "did you mean 'day'? If not, write 1*d for a product"),
+        ("years", "did you mean 'year'?"),
+    ],
+)
+def test_units_of_long_times_are_told(word, hint):
+    with pytest.raises(InputError) as wrong:
+        load(f"use signal\ns1 signal_source (y) value = 1\nrun transient(stop = 1 {word})\n")
+    assert wrong.value.problems[0].hint == hint
+
+
+def test_a_hint_has_no_two_units_that_look_alike():
+    words = nearest_unit("daΩΩ").split("'")[1::2]
+    assert len({unicodedata.normalize("NFKC", word) for word in words}) == len(words) > 0

@@ -269,7 +269,8 @@ def _not_a_unit(number: Token, word: Token) -> Finding:
             f"'{number.text} {word.text}' has a prefix but no unit",
             f"write the unit in full, such as {number.text} {letter}Ohm",
         )
-    hint = guess or f"write {number.text}*{word.text} for a product"
+    product = f"write {number.text}*{word.text} for a product"
+    hint = (f"{guess} If not, {product}" if len(word.text) == 1 else guess) if guess else product
     return "E107", f"'{word.text}' behind the number {number.text} is not a known unit", hint
 
 
