@@ -472,6 +472,13 @@ def test_what_cannot_work_is_refused_in_the_user_s_words(track, actuators, code,
     assert words in problem.message
 
 
+def test_what_dry_friction_holds_where_it_begins_is_told():
+    text = "use translational\nm1 mass (a) m = 1 kg\nf1 coulomb_friction (a, ground) F = 1 N\npush force (a) F = 0 N\n"
+    with pytest.raises(InputError, match=r"no actuator moves a\.x") as wrong:
+        netsim.load(text).inverse({"a.x": "0.1 m*sin(time/(1 s))^3"}, ["push.F"], stop=1.0)
+    assert "held by dry friction where it begins" in wrong.value.problems[0].hint
+
+
 def test_the_second_pass_needs_a_coordinate():
     track, actuators = {"b.x": BELL, "a.x": "0 m"}, ["push.F", "mid.F"]
     one, two, told = (carts(track, actuators, **given) for given in ({}, {"passes": 2}, {"passes": 2, "coordinates": ["b.x", "mid.s"]}))

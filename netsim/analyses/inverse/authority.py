@@ -136,7 +136,8 @@ def _check_rank(scaled: Array, motions: Sequence[Motion], actuators: Sequence[Ac
     listed = ", ".join(a.name for a in actuators)
     still = [m for m, row in zip(motions, scaled) if not row.any()]
     if still:
-        hint = "the signal may be fixed, prescribed by another element, or in a part of the network without actuators"
+        hint = "the signal may be fixed, prescribed by another element, held by dry friction where it begins (take one "
+        hint += "that is rounded below a speed), or in a part of the network without actuators"
         message = f"no actuator moves {', '.join(m.name for m in still)}: {listed} cannot change it"
         raise InputError(Problem("E432", message, still[0].signal.span, hint=hint))
     bound = [m for m, weight in zip(motions, np.abs(left[:, rank:]).max(axis=1)) if weight > 1e-3]
