@@ -6,7 +6,6 @@ import numpy as np
 
 from netsim.analyses.optimal.guess import sizes
 from netsim.analyses.optimal.options import OptimalOptions, word
-from netsim.analyses.optimal.program.blocks import slopes_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.transcription import Ends
 from netsim.analyses.optimal.wishes import Bounded, Wishes
@@ -62,7 +61,7 @@ def independent(point: Point, places: Array, z: Array) -> Array:
 
     if not len(places):
         return places
-    matrix = slopes_of(point.alone(np.arange(point.rows)), z, point.rows).toarray()[: point.equations[-1]]
+    matrix = point.slopes(point.g[:, None], z[:, None]).toarray()[: point.equations[-1]]
     matrix *= sizes(point, z[:, None], 1.0)
     matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-300)
     free = null_space(matrix)

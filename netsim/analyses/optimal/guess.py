@@ -65,9 +65,8 @@ def nearest_end(point: Point, ends: Ends, watched: Array) -> Array:
     if not len(ends.places) and not ends.bounds:
         return z
     size, count = sizes(point, z[:, None], 1.0), point.size
-    rows = np.full(point.rows, NOWHERE)
-    rows[: point.equations[-1]] = 1 + np.arange(point.equations[-1])
-    blocks = point.alone(rows)
+    rows = np.where(np.arange(point.rows) < point.equations[-1], 1 + np.arange(point.rows), NOWHERE)
+    blocks = list(point.blocks(point.g[:, None], np.zeros(1, np.int64), rows[:, None]))
     x, start = ca.SX.sym("x"), ca.SX.sym("start", 2)
     near = Formula(x, start, 0.5 * ((x - start[0]) * start[1]) ** 2)
     places = np.arange(count)[None]

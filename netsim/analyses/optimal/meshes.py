@@ -1,7 +1,6 @@
 """The solution of an optimisation on a mesh that is fine enough: guess, solve, look between the points, split."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from netsim.analyses.optimal.guess import sizes, whole_guess
 from netsim.analyses.optimal.options import Limits
@@ -14,54 +13,25 @@ ANEW = 5
 """So often a program is solved on a mesh, with the ways and the sizes that its last solution has."""
 
 
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """The solution on the last mesh, the mesh's error, how often it was refined; seconds of building and of solving on
-    all meshes."""
-
-    solution: Solution
-    error: float
-    rounds: int
-    building: float
-    solving: float
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """How it went, as attributes of a result."""
-        spent = {"building_seconds": self.building, "solving_seconds": self.solving}
-        return {**self.solution.told, **spent, "mesh_error": self.error, "refinements": self.rounds}
-
-    @property
-    def text(self) -> str:
-        """How it went, in words."""
-        mesh, last = self.solution.program.mesh, self.solution
-        ended = last.status.replace("_", " ").lower()
-        return (
-            f"IPOPT: {ended} after {last.iterations} iterations on {mesh.intervals} intervals of {mesh.degree} points; "
-            f"the conditions of optimality hold to {last.optimality:.2g}, "
-            f"an interval errs by {self.error:.2g} of the sizes at most"
-        )
-
-
-def on_fine_mesh(setting: Setting, limits: Limits, guess: Motion, calm: bool = False) -> Refined:
-    """The solution on a mesh that is fine enough, its error, how often the mesh was refined, from a guess on a first
-    mesh; `calm`, from the calmest motion near it."""
+def on_fine_mesh(setting: Setting, limits: Limits, guess: Motion, calm: bool = False) -> Solution:
+    """The solution on a mesh that is fine enough, with the seconds of all meshes, from a guess on a first mesh; `calm`,
+    from the calmest motion near it."""
     first = _calmest(setting, limits, guess) if calm else None
     solution = first or _settled(setting, limits, guess)
     if not solution.solved and not calm:
         solution = _calmest(setting, limits, guess) or solution
-    building, solving = solution.building, solution.solving
     for rounds in range(limits.refinements + 1):
         error = errors(with_values(solution), sizes(setting.point, solution.motion.z, solution.stop))
-        if not solution.solved or error.max() <= limits.rtol or rounds == limits.refinements:
+        solution = replace(solution, error=float(error.max(initial=0.0)), refinements=rounds)
+        if not solution.solved or solution.error <= limits.rtol or rounds == limits.refinements:
             break
         mesh = refined(solution.program.mesh, error, limits.rtol)
         finer = _settled(setting, limits, moved(solution, mesh), True)
-        building, solving = building + finer.building, solving + finer.solving
+        building, solving = solution.building + finer.building, solution.solving + finer.solving
+        solution = replace(finer if finer.solved else solution, building=building, solving=solving)
         if not finer.solved:
             break
-        solution = finer
-    return Refined(solution, float(error.max(initial=0.0)), rounds, building, solving)
+    return solution
 
 
 def _calmest(setting: Setting, limits: Limits, guess: Motion) -> Solution | None:

@@ -14,11 +14,12 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, Task
 from netsim.analyses.inverse.tracking import actuators_of, motions_of
 from netsim.analyses.optimal.guess import first_guess
-from netsim.analyses.optimal.meshes import Refined, on_fine_mesh, with_values
+from netsim.analyses.optimal.meshes import on_fine_mesh, with_values
 from netsim.analyses.optimal.options import KINDS, Limits, OptimalOptions, optimal_options
 from netsim.analyses.optimal.posing import Posed, posed, refuse_events
 from netsim.analyses.optimal.program.points import nominal_sizes
 from netsim.analyses.optimal.program.rounded import rounded_system
+from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.program.transcription import Motion
 from netsim.analyses.optimal.results.answer import sampled
 from netsim.analyses.optimal.results.costates import with_costates
@@ -43,12 +44,12 @@ def optimize(task: Task, options: OptimalOptions) -> Samples:
     near = None
     for smooth in roundings(options.smooth):
         problem, fine, beside = _found(task, options, smooth, near)
-        near = fine.solution.motion if fine.solution.solved else None
+        near = fine.motion if fine.solved else None
     setting, sign = problem.setting, options.sign
-    if not fine.solution.solved:
-        raise explained(fine.solution)
-    refuse_unmet(fine.solution)
-    values, solution = setting.tuned.named(fine.solution.motion.tuned), with_values(fine.solution)
+    if not fine.solved:
+        raise explained(fine)
+    refuse_unmet(fine)
+    values, solution = setting.tuned.named(fine.motion.tuned), with_values(fine)
     applied = task.under(values).prepare(problem.applied[1].network) if values else problem.applied
     check = verified(task, applied, solution, problem.inputs, options.mesh.rtol)
     free = {a.name: int(unknown) for a, unknown in zip(problem.chosen, setting.free)}
@@ -73,7 +74,7 @@ def roundings(smooth: float) -> list[float]:
 
 def _found(
     task: Task, options: OptimalOptions, smooth: float, near: Motion | None
-) -> tuple[Posed, Refined, float | None]:
+) -> tuple[Posed, Solution, float | None]:
     """The problem with what switches rounded by `smooth`, its optimum from a motion `near` it or a first guess, and
     what the pointwise motion costs."""
     problem = posed(task, options, smooth)
@@ -86,9 +87,10 @@ def _found(
     return problem, *_below_pointwise(fine, options.mesh, problem, away)
 
 
-def _told(fine: Refined, values: Mapping[str, float], beside: float | None, options: OptimalOptions) -> dict[str, Any]:
+def _told(
+    solution: Solution, values: Mapping[str, float], beside: float | None, options: OptimalOptions
+) -> dict[str, Any]:
     """How it went, as attributes: the objective (`beside`, that of the pointwise share), the stop, parameters."""
-    solution = fine.solution
     objective, unit = options.sign * solution.objective, solution.program.setting.wishes.unit
     words = f"objective = {objective:.9g} {unit}".rstrip() + f", stop = {solution.stop:.9g} s"
     words += "" if beside is None else f", {_beside(beside, objective)}"
@@ -97,9 +99,9 @@ def _told(fine: Refined, values: Mapping[str, float], beside: float | None, opti
         "objective": objective,
         **({} if beside is None else {"pointwise": beside}),
         "stop": solution.stop,
-        **fine.told,
+        **solution.told,
         **{f"parameter.{name}": value for name, value in values.items()},
-        "notes": "; ".join([*(f"{name} = {value:.9g}" for name, value in values.items()), words, fine.text]),
+        "notes": "; ".join([*(f"{name} = {value:.9g}" for name, value in values.items()), words, solution.text]),
     }
 
 
@@ -112,21 +114,20 @@ def _beside(shared: float, objective: float) -> str:
     return f"{aside} {shared:.9g}{more}"
 
 
-def _below_pointwise(fine: Refined, limits: Limits, problem: Posed, away: bool) -> tuple[Refined, float | None]:
+def _below_pointwise(solution: Solution, limits: Limits, problem: Posed, away: bool) -> tuple[Solution, float | None]:
     """The optimum, and what the motion with the least norm of the inputs at every instant costs: NaN where that does
     not reach the end (as it is known to where it runs `away`), None where nothing is shared. Where it costs less, the
     optimum found is that of another valley, and the search goes on from the pointwise motion."""
-    solution = fine.solution
     if not problem.shared or not solution.solved or solution.program.setting.wishes.objective is None:
-        return fine, None
+        return solution, None
     if away:
-        return fine, float("nan")
+        return solution, float("nan")
     cost, motion = price(solution, problem.shared, problem.fixed)
     if motion is not None and cost < solution.objective - limits.rtol * abs(solution.objective):
         other = on_fine_mesh(solution.program.setting, limits, motion)
-        if other.solution.solved and other.solution.objective < solution.objective:
+        if other.solved and other.objective < solution.objective:
             return other, cost
-    return fine, cost
+    return solution, cost
 
 
 def _guess(task: Task, options: OptimalOptions, problem: Posed, straight: Motion) -> Motion | None:

@@ -19,7 +19,7 @@ from netsim.analyses.optimal.ends import begin_of, end_of, independent
 from netsim.analyses.optimal.guess import nearest_end
 from netsim.analyses.optimal.options import OptimalOptions
 from netsim.analyses.optimal.parameters import Tuned, tuned_of
-from netsim.analyses.optimal.program.points import Point, nominal_sizes, point_of, present, unknown_of, unknowns_of
+from netsim.analyses.optimal.program.points import nominal_sizes, point_of, present, unknown_of, unknowns_of
 from netsim.analyses.optimal.program.rounded import rounded_system
 from netsim.analyses.optimal.program.transcription import Setting, silent
 from netsim.analyses.optimal.results.failing import refuse_idle
@@ -93,8 +93,9 @@ def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
     _refuse_moved_start(tuned, structure, options, g)
     unknowns, count = unknowns_of(machine, inputs, task.network), len(motions)
     free, structure = unknowns[count:], present(machine, structure)
-    point, fixed = _point(machine, structure, free, motions, g)
-    point = replace(point, scale=scale)
+    point = replace(point_of(machine, structure, free, g), scale=scale)
+    moves = point.state_places[point.states[0] < machine.system.layout.nk]
+    fixed = bool(motions or len(moves)) and not len(independent(point, moves, point.start))
     wishes.places = point.first[[unknown_of(machine.system, wishes.name(k)) for k in range(len(wishes.expressions))]]
     end = nearest_end(point, end_of(point, options, wishes, point.start), wishes.places)
     begin, ends = begin_of(point, options, wishes, point.start), end_of(point, options, wishes, end)
@@ -108,16 +109,6 @@ def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
     shared = unknowns if motions and free and not tuned.names else []
     states = places_of(point, structure)
     return Posed(motions, inputs, setting, structure, end, states, shared, fixed, applied)
-
-
-def _point(
-    machine: Machine, structure: Structure, free: Sequence[int], motions: Sequence[Motion], g: Array
-) -> tuple[Point, bool]:
-    """The point; whether followed signals and drives leave no movement."""
-    point = point_of(machine, structure, free, g)
-    moves = point.state_places[point.states[0] < machine.system.layout.nk]
-    fixed = bool(motions or len(moves)) and not len(independent(point, moves, point.start))
-    return point, fixed
 
 
 def _wired(

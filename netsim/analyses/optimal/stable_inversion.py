@@ -53,19 +53,19 @@ def bounded_inverse(task: Task, asked: Asked, imposed: Prepared, applied: Prepar
     followed = np.array(unknowns_of(machine, task.actuators, task.network), np.int64)
     setting = replace(setting, progress=task.progress or silent, followed=followed)
     limits = Limits(options.intervals, POINTS, options.transient.rtol, REFINEMENTS, ITERATIONS)
-    fine = on_fine_mesh(setting, limits, first_guess(setting, limits, point.start))
-    if not fine.solution.solved:
-        raise explained(fine.solution)
-    check = verified(task, applied, fine.solution, task.actuators, limits.rtol)
-    notes = [fine.text, *_left(fine.solution, options.lead, options.tail), check.text]
+    solution = on_fine_mesh(setting, limits, first_guess(setting, limits, point.start))
+    if not solution.solved:
+        raise explained(solution)
+    check = verified(task, applied, solution, task.actuators, limits.rtol)
+    notes = [solution.text, *_left(solution, options.lead, options.tail), check.text]
     attributes = {
         **told(started[3]),
-        **fine.told,
+        **solution.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),
     }
     between = options.transient.sample or options.transient.step * options.transient.every
-    found = sampled(fine.solution, between, asked.saves, asked.plots, asked.beside, attributes)
+    found = sampled(solution, between, asked.saves, asked.plots, asked.beside, attributes)
     return replace(found, warnings=tuple(doubtful(check, limits.rtol)))
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from netsim.analyses.optimal.options import OptimalOptions
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.equations.machine import Machine
-from netsim.equations.numbering import across_scalars
 from netsim.library.component import SECOND
-from netsim.text.units import Dimension, parse_unit
+from netsim.simulate.setup.kinds import kinds_of
+from netsim.text.units import NO_DIMENSION, Dimension
 
 Array = np.ndarray
 USUAL = 2.5
@@ -31,7 +31,7 @@ def own_units(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Arra
     found = [(abs(v), d.exponents, side) for v, d, side in _numbers(machine, options, wishes) if 0.0 < abs(v) < 1e100]
     found = [each for each in found if any(each[1])]
     sizes = np.log10([value for value, _, _ in found])
-    matrix = np.array([exponents for _, exponents, _ in found], float).reshape(len(found), len(Dimension().exponents))
+    matrix = np.array([exponents for _, exponents, _ in found], float).reshape(len(found), len(NO_DIMENSION.exponents))
     side = np.array([side for _, _, side in found])
     counts, decades = side == 0, np.zeros(matrix.shape[1])
     for _ in range(ROUNDS):
@@ -52,23 +52,14 @@ def scale_of(machine: Machine, decades: Array) -> Array | None:
 
 def dimensions(machine: Machine) -> Array:
     """The exponents of the base units of all unknowns, of a position's rate (unknowns, base units)."""
-    system = machine.system
-    units = [""] * system.n
-    units[: system.layout.nk] = system.numbering.position_units(system.network)
-    for node, first in system.numbering.with_unknowns(system.network):
-        for i, (quantity, _) in enumerate(across_scalars(node.domain)):
-            units[first + i] = quantity.unit
-    inputs = {f"{i.name}.{q.name}": q.unit for i in system.network.instances for q in i.component.definition.inputs}
-    for batch in system.batches:
-        if batch.shapes:  # expressions bound to inputs
-            for label, unknown in zip(batch.labels, batch.columns(("own", 0))):
-                units[int(unknown)] = inputs.get(label.partition("[")[0], "")
-        for i, unit in enumerate(batch.form.own_units):
-            for unknown in np.atleast_1d(batch.columns(("own", i))):
-                if unknown >= system.layout.nk:
-                    units[int(unknown)] = unit
-    known = {unit: parse_unit(unit).dimension.exponents if unit else Dimension().exponents for unit in set(units)}
-    return np.array([known[unit] for unit in units], float).reshape(system.n, len(Dimension().exponents))
+    layout = machine.system.layout
+    kinds = kinds_of(machine.system, np.zeros(layout.nd), np.zeros(0, np.int64))
+    own = {
+        number: next((d for d in key if isinstance(d, Dimension)), NO_DIMENSION)
+        for key, number in kinds.numbers.items()
+    }
+    found = [own[kind].exponents for kind in kinds.of[layout.nk :].tolist()]
+    return np.array(found, float).reshape(layout.n, len(NO_DIMENSION.exponents))
 
 
 def _numbers(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[float, Dimension, int]]:
@@ -81,7 +72,7 @@ def _numbers(machine: Machine, options: OptimalOptions, wishes: Wishes) -> Itera
         known = machine.values.parameters(instance)
         for typed in (known[b.name] for b in instance.text.bindings if b.name in known):
             for value in np.ravel(typed.value):
-                yield float(value), typed.dimension or Dimension(), 0
+                yield float(value), typed.dimension or NO_DIMENSION, 0
 
 
 def _bounds(options: OptimalOptions, wishes: Wishes) -> Iterator[tuple[tuple[float, float], Dimension]]:

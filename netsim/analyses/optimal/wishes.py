@@ -19,6 +19,7 @@ from netsim.library.component import SECOND, Component
 from netsim.network.network import Instance as Element
 from netsim.network.network import Network
 from netsim.network.values import Values
+from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import shape
@@ -96,21 +97,18 @@ class Wishes:
 def wishes_of(network: Network, values: Values, options: OptimalOptions) -> Wishes:
     """What the options ask for; raises `InputError` with all that is wrong in their expressions."""
     found, problems = Wishes(), list[Problem]()
-
-    def attempt(make: Any, *given: Any) -> list[Bounded]:
-        try:
-            return [make(network, values, found, *given)]
-        except InputError as error:
-            problems.extend(error.problems)
-            return []
-
-    attempt(_objective, options)
+    try:
+        _set_objective(network, values, found, options)
+    except InputError as error:
+        problems += error.problems
     for place, items in ((found.limits, options.limits), (found.begin, options.begin or ()), (found.end, options.end)):
-        for item in items:
-            if not word(item):
-                place += attempt(_bounded, item)
+        for item in (each for each in items if not word(each)):
+            try:
+                place.append(_bounded(network, values, found, item))
+            except InputError as error:
+                problems += error.problems
     for bounds in (found.limits, [*found.limits, *found.begin], [*found.limits, *found.end]):
-        problems.extend(_exclusive(bounds))
+        problems += _exclusive(bounds)
     if problems:
         raise InputError(problems)
     return found
@@ -157,7 +155,8 @@ def _scalar(network: Network, values: Values, expr: Expr) -> tuple[Dimension, bo
 # ------------------------------------------------------------------------------------------------ the objective
 
 
-def _objective(network: Network, values: Values, found: Wishes, options: OptimalOptions) -> Any:
+def _set_objective(network: Network, values: Values, found: Wishes, options: OptimalOptions) -> None:
+    """Reads the objective with its terms."""
     symbols: list[Any] = []
     stop = ca.SX.sym("stop")
 
@@ -195,16 +194,15 @@ def _objective(network: Network, values: Values, found: Wishes, options: Optimal
         raise InputError(Problem("E204", "an objective is one number, this is a vector", options.minimize.span))
     value = options.sign * ca.SX(typed.value)
     found.objective = ca.Function("objective", [ca.vertcat(ca.SX(0, 1), *symbols), stop], [value])
-    found.unit = "" if (typed.dimension or NO_DIMENSION).is_none else format_dimension(typed.dimension or NO_DIMENSION)
-    return None
+    found.unit = unit_of(typed.dimension or NO_DIMENSION)
 
 
 def _term(
     network: Network, values: Values, found: Wishes, kind: str, call: Call, share: float
 ) -> tuple[Term, Dimension]:
     """The number that a call stands for, and its dimension."""
-    wanted = {AT: 2, LARGEST: len(call.arguments), LEAST: len(call.arguments)}.get(kind, 1)
-    if len(call.arguments) != max(wanted, 1) or call.keywords:
+    wanted = {AT: 2, LARGEST: len(call.arguments) or 1, LEAST: len(call.arguments) or 1}.get(kind, 1)
+    if len(call.arguments) != wanted or call.keywords:
         also = " and an instant" if kind == AT else ""
         raise InputError(Problem("E207", f"{kind}() takes one expression of signals{also}", call.span))
     exprs: Sequence[Expr] = call.arguments[: 1 if kind == AT else None]
@@ -217,8 +215,12 @@ def _term(
         raise InputError(Problem("E203", f"{kind}() of quantities of different kinds", call.span))
     unit = dimensions[0] * SECOND if kind == INTEGRAL else dimensions[0]
     watches = tuple(map(found.watch, exprs, dimensions))
-    own = {AT: FINAL, LEAST: LARGEST}.get(kind, kind)
-    return Term(own, watches * len(signs), share, tuple(s for s in signs for _ in watches)), unit
+    return Term(
+        {AT: FINAL, LEAST: LARGEST}.get(kind, kind),
+        watches * len(signs),
+        share,
+        tuple(s for s in signs for _ in watches),
+    ), unit
 
 
 def _share(call: Call, scope: Scope, options: OptimalOptions) -> float:

@@ -42,20 +42,21 @@ class Formula:
     @cached_property
     def slopes(self) -> tuple[Any, Array, Array]:
         """The entries of the Jacobian as a function, with their results and variables."""
-        matrix = ca.jacobian(self.results, self.variables)
-        row, column = matrix.sparsity().get_triplet()
-        entries = ca.Function("slopes", [self.variables, self.constants], [ca.densify(ca.vec(matrix.nz[:]))])
-        return entries, np.array(row, np.int64), np.array(column, np.int64)
+        return _entries(ca.jacobian(self.results, self.variables), self.variables, self.constants)
 
     @cached_property
     def curvature(self) -> tuple[Any, Array, Array]:
         """The entries of the upper triangle of sum_i lam_i f_i'' as a function (v, c, lam), with both variables."""
         weights = ca.SX.sym("lam", self.results.numel())
         matrix = ca.triu(ca.hessian(ca.dot(weights, self.results), self.variables)[0])
-        row, column = matrix.sparsity().get_triplet()
-        inputs = [self.variables, self.constants, weights]
-        entries = ca.Function("curvature", inputs, [ca.densify(ca.vec(matrix.nz[:]))])
-        return entries, np.array(row, np.int64), np.array(column, np.int64)
+        return _entries(matrix, self.variables, self.constants, weights)
+
+
+def _entries(matrix: Any, *inputs: Any) -> tuple[Any, Array, Array]:
+    """The entries of a sparse matrix as a function of its inputs, with their rows and columns."""
+    row, column = matrix.sparsity().get_triplet()
+    entries = ca.Function("entries", inputs, [ca.densify(ca.vec(matrix.nz[:]))])
+    return entries, np.array(row, np.int64), np.array(column, np.int64)
 
 
 @dataclass(frozen=True, eq=False)

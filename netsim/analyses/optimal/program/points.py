@@ -137,8 +137,7 @@ class Point:
         size[self.first[:nk] + np.minimum(self.d[:nk], 1)] = found[1, :nk]
         size[self.first[: system.n]] = found[0, : system.n]
         for z in (self.start, self.start + size) if len(made) else ():
-            slopes = abs(slopes_of(self.alone(np.arange(self.rows)), z, self.rows))[self.equations[made]]
-            of = slopes @ size
+            of = abs(self.slopes(self.g[:, None], z[:, None]))[self.equations[made]] @ size
             found[0, made] = np.where(np.isfinite(of) & (of > 0.0), of, found[0, made])
         return found
 
@@ -165,9 +164,14 @@ class Point:
                 slots.append(layout.differentiated(of, order))
         return np.concatenate(places).astype(np.int64), np.concatenate(slots).astype(np.int64)
 
-    def alone(self, rows: Array) -> list[Block]:
-        """The blocks of one point at the start, with the row of every row."""
-        return list(self.blocks(self.g[:, None], np.zeros(1, np.int64), rows[:, None]))
+    def one_by_one(self, g: Array) -> list[Block]:
+        """The blocks of points with g (slots, points), one behind the other, with all their rows."""
+        count = np.arange(g.shape[1])
+        return list(self.blocks(g, count * self.size, np.arange(self.rows)[:, None] + count * self.rows))
+
+    def slopes(self, g: Array, z: Array) -> Any:
+        """The Jacobian of the rows of points, one behind the other, at z (variables, points), without relations."""
+        return slopes_of(self.one_by_one(g), z.T.ravel(), z.shape[1] * self.rows)
 
     def blocks(
         self, g: Array, offsets: Array, rows: Array, others: Others = (), free: Array = NO_PLACES

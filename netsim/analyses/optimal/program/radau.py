@@ -9,6 +9,7 @@ Equations II, sec. IV.5).
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import casadi as ca
 import numpy as np
@@ -38,7 +39,7 @@ class Mesh:
     @cached_property
     def weights(self) -> Array:
         """Weights of the quadrature on 0 .. 1."""
-        return lagrange_weights(self.nodes)
+        return integrals(self.nodes, np.ones(1))[0]
 
     @cached_property
     def quadrature(self) -> Array:
@@ -67,11 +68,15 @@ class Mesh:
         """For every interval the numbers of its begin and of its points among `fractions`: (intervals, 1 + q)."""
         return np.arange(self.intervals)[:, None] * self.degree + np.arange(self.degree + 1)
 
+    def within(self, fraction: Array, side: Literal["left", "right"] = "left") -> tuple[Array, Array]:
+        """The intervals of fractions of the span (at ends, those on one side) and the shares of these intervals."""
+        interval = np.clip(np.searchsorted(self.ends, fraction, side) - 1, 0, self.intervals - 1)
+        return interval, (fraction - self.ends[interval]) / self.spans[interval]
+
     def at(self, z: Array, fraction: Array, differentiated: Array) -> Array:
         """Variables (variables, fractions) from their values at all points (variables, points); `differentiated` marks
         those whose begin counts."""
-        interval = np.clip(np.searchsorted(self.ends, fraction, side="left") - 1, 0, self.intervals - 1)
-        theta = (fraction - self.ends[interval]) / self.spans[interval]
+        interval, theta = self.within(fraction)
         points = z[:, self.numbers[interval]]
         whole = basis(np.append(0.0, self.nodes), theta)
         inner = np.column_stack([np.zeros(len(theta)), basis(self.nodes, theta)])
@@ -80,19 +85,20 @@ class Mesh:
         )
 
 
+def coefficients(nodes: Array) -> Array:
+    """Coefficients of the Lagrange polynomials of nodes: (powers, nodes)."""
+    return np.linalg.inv(np.vander(nodes, increasing=True))
+
+
 def basis(nodes: Array, theta: Array) -> Array:
     """The Lagrange polynomials of nodes at theta: (theta, nodes)."""
-    found = np.ones((len(theta), len(nodes)))
-    for j, node in enumerate(nodes):
-        others = np.delete(nodes, j)
-        found[:, j] = np.prod((theta[:, None] - others) / (node - others), axis=1)
-    return found
+    return np.vander(theta, len(nodes), increasing=True) @ coefficients(nodes)
 
 
-def lagrange_weights(nodes: Array) -> Array:
-    """Integrals over 0 .. 1 of the Lagrange polynomials of nodes."""
-    x, w = np.polynomial.legendre.leggauss(len(nodes) + 1)
-    return 0.5 * w @ basis(nodes, 0.5 * (x + 1.0))
+def integrals(nodes: Array, theta: Array) -> Array:
+    """Their integrals from 0 to theta: (theta, nodes)."""
+    powers = np.arange(1, len(nodes) + 1)
+    return theta[:, None] ** powers / powers @ coefficients(nodes)
 
 
 def even(intervals: int, degree: int, instants: Iterable[float] = ()) -> Mesh:

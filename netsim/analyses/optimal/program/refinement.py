@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import slopes_of, values_of
+from netsim.analyses.optimal.program.blocks import values_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 from netsim.analyses.optimal.program.solve import Solution
@@ -42,12 +42,8 @@ def errors(solution: Solution, sizes: Array) -> Array:
     fractions = between(mesh)
     z, count = solution.at(fractions), len(fractions)
     known = setting.known(fractions, solution.stop)
-    offsets = np.arange(count) * point.size
-    rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
-    blocks = list(point.blocks(known, offsets, rows))
-    x = z.T.ravel()
-    residual = values_of(blocks, x, count * point.rows).reshape(count, point.rows)
-    slopes = slopes_of(blocks, x, count * point.rows)
+    residual = values_of(point.one_by_one(known), z.T.ravel(), count * point.rows).reshape(count, point.rows)
+    slopes = point.slopes(known, z)
     chosen = np.setdiff1d(np.arange(len(point.d)), setting.free)
     tops = point.top_places[chosen]
     at = (np.arange(count)[:, None] * point.rows + point.top_rows).ravel()

@@ -34,7 +34,7 @@ BESIDE = 1e-3
 class Solution:
     """The variables and multipliers of a program where IPOPT ended, and how it did: its word, iterations, the
     objective, the largest violation of a scaled row, seconds of building and of solving; the sizes of variables, the
-    weights of rows and the functions by which it was solved."""
+    weights of rows and the functions by which it was solved; the error of its mesh, and how often that was refined."""
 
     program: Program
     x: Array
@@ -48,6 +48,8 @@ class Solution:
     size: Array
     weight: Array
     scaled: Scaled
+    error: float = 0.0
+    refinements: int = 0
 
     @cached_property
     def motion(self) -> Motion:
@@ -75,7 +77,21 @@ class Solution:
             "points": self.program.mesh.degree,
             "violation": self.violation,
             "optimality": self.optimality,
+            "building_seconds": self.building,
+            "solving_seconds": self.solving,
+            "mesh_error": self.error,
+            "refinements": self.refinements,
         }
+
+    @property
+    def text(self) -> str:
+        """How it ended, in words."""
+        mesh, ended = self.program.mesh, self.status.replace("_", " ").lower()
+        return (
+            f"IPOPT: {ended} after {self.iterations} iterations on {mesh.intervals} intervals of {mesh.degree} points; "
+            f"the conditions of optimality hold to {self.optimality:.2g}, "
+            f"an interval errs by {self.error:.2g} of the sizes at most"
+        )
 
     @cached_property
     def gradient(self) -> Array:

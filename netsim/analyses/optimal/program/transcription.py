@@ -88,15 +88,6 @@ class Ends:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Blocks with so many rows of their own, which are zero or, `open`, not negative."""
-
-    blocks: Sequence[Block]
-    count: int
-    open: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class Program:
     """A nonlinear program: blocks, the largest value of every row (the least is 0, row 0 is the objective), bounds of
     variables, where the variables behind those of the points begin, the number of every row of every point, the ways
@@ -149,10 +140,14 @@ def transcribed(setting: Setting, guess: Motion, like: Program | None = None) ->
     low[parameters], high[parameters] = tuned.low - tuned.first, tuned.high - tuned.first
     bounded = low[:first].reshape(count, -1), high[:first].reshape(count, -1)
     _bound(setting, *bounded)
-    added = _objective(setting, mesh, offsets, first, rows)
-    added += _ends(setting, offsets, rows + sum(each.count for each in added))
-    highest = np.concatenate([np.zeros(rows), *(np.full(e.count, INFINITE if e.open else 0.0) for e in added)])
-    blocks += [block for each in added for block in each.blocks]
+    added, highest = _objective(setting, mesh, offsets, first, np.zeros(rows))
+    blocks += added
+    tops, periodic = point.top_places[setting.free], setting.end.periodic
+    if alike := len(tops) + len(periodic):  # inputs at the begin as at the first point, the end as the begin
+        one = np.append(tops + offsets[0], periodic + offsets[-1])
+        other = np.append(tops + offsets[1], periodic + offsets[0])
+        blocks.append(weighted([one, other], [1.0, -1.0], len(highest) + np.arange(alike)))
+    highest = np.append(highest, np.zeros(alike))
     return Program(setting, mesh, tuple(blocks), highest, low, high, first, numbers, ways)
 
 
@@ -160,12 +155,8 @@ def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
     """The number of every row of every point (rows, points) and how many there are with the objective's. The begin has
     no relations, and where it is given no constraints of states either."""
     point = setting.point
-    used = np.zeros((point.rows, count), bool)
-    used[:, 1:] = True
-    used[: point.equations[-1], 0] = True
-    if setting.begin.fixed:
-        used[: point.equations[-1], 0] = False
-        used[point.top_rows, 0] = True
+    used, row = np.ones((point.rows, count), bool), np.arange(point.rows)
+    used[:, 0] = np.isin(row, point.top_rows) if setting.begin.fixed else row < point.equations[-1]
     numbers = np.full(used.shape, NOWHERE)
     numbers.T[used.T] = 1 + np.arange(used.sum())
     return numbers, 1 + int(used.sum())
@@ -173,14 +164,13 @@ def _row_numbers(setting: Setting, count: int) -> tuple[Array, int]:
 
 def _bound(setting: Setting, low: Array, high: Array) -> None:
     """Limits at all times, what holds at both ends; low and high are (points, variables)."""
-    for limit in setting.wishes.limits:
-        place = setting.wishes.places[limit.watch]
-        low[:, place], high[:, place] = np.maximum(low[:, place], limit.low), np.minimum(high[:, place], limit.high)
-    for k, end in ((0, setting.begin), (-1, setting.end)):
-        for limit in end.bounds:
-            place = setting.wishes.places[limit.watch]
-            low[k, place], high[k, place] = max(low[k, place], limit.low), min(high[k, place], limit.high)
-        low[k, end.places] = high[k, end.places] = end.values
+    begin, end, every = setting.begin, setting.end, slice(None)
+    for at, bounds in ((every, setting.wishes.limits), (slice(1), begin.bounds), (slice(-1, None), end.bounds)):
+        for b in bounds:
+            here = at, setting.wishes.places[b.watch]
+            low[here], high[here] = np.maximum(low[here], b.low), np.minimum(high[here], b.high)
+    low[0, begin.places] = high[0, begin.places] = begin.values
+    low[-1, end.places] = high[-1, end.places] = end.values
 
 
 def _collocation(point: Point, mesh: Mesh, ways: Ways, offsets: Array, numbers: Array, span: int) -> Block:
@@ -196,30 +186,30 @@ def _collocation(point: Point, mesh: Mesh, ways: Ways, offsets: Array, numbers: 
     return Block(Formula(ca.vertcat(z, rate, stop), given, results), places, given_, rows)
 
 
-def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, rows: int) -> list[Rows]:
-    """The objective in row 0, and the rows of its integrals and extremes."""
-    wishes, found, reads = setting.wishes, list[Rows](), list[int]()
+def _objective(setting: Setting, mesh: Mesh, offsets: Array, span: int, highest: Array) -> tuple[list[Block], Array]:
+    """The objective in row 0, and its integrals and extremes in rows behind those with the `highest` values, which it
+    adds to."""
+    wishes, found, reads = setting.wishes, list[Block](), list[int]()
     for own, term in enumerate(wishes.terms, span + 1):
-        at = wishes.places[list(term.watches)][:, None] + offsets[1:]
-        row = rows + sum(each.count for each in found)
+        at, row = wishes.places[list(term.watches)][:, None] + offsets[1:], len(highest)
         reads.append(int(at[0, mesh.point_at(term.share) - 1]) if term.kind == FINAL else own)
         if term.kind == INTEGRAL:
-            total = weighted([np.array([own])], [1.0], np.array([row]))
-            found.append(Rows([_integral(mesh, at, -np.ones(1), 1, span, row), total], 1))
+            found.append(_integral(mesh, at, -np.ones(1), 1, span, row))
+            found.append(weighted([np.array([own])], [1.0], np.array([row])))
+            highest = np.append(highest, 0.0)
         elif term.kind == LARGEST:
             signs = np.repeat(term.signs, len(offsets) - 1)
-            beyond = weighted([np.full(at.size, own), at.ravel()], [1.0, -signs], row + np.arange(at.size))
-            found.append(Rows([beyond], at.size, True))
+            found.append(weighted([np.full(at.size, own), at.ravel()], [1.0, -signs], row + np.arange(at.size)))
+            highest = np.append(highest, np.full(at.size, INFINITE))
     if setting.still.size:
         at = setting.still[0].astype(np.int64)[:, None] + offsets[1:]
-        found.append(Rows([_integral(mesh, at, setting.still[1], 2, span, OBJECTIVE)], 0))
-    if wishes.objective is None:
-        return found
-    terms, stop = ca.SX.sym("terms", len(reads)), ca.SX.sym("stop")
-    formula = Formula(ca.vertcat(terms, stop), ca.SX(0, 1), wishes.objective(terms, stop))
-    places = np.array([*reads, span], np.int64)[:, None]
-    found.append(Rows([Block(formula, places, np.zeros((0, 1)), np.array([[OBJECTIVE]]))], 0))
-    return found
+        found.append(_integral(mesh, at, setting.still[1], 2, span, OBJECTIVE))
+    if wishes.objective is not None:
+        terms, stop = ca.SX.sym("terms", len(reads)), ca.SX.sym("stop")
+        formula = Formula(ca.vertcat(terms, stop), ca.SX(0, 1), wishes.objective(terms, stop))
+        places = np.array([*reads, span], np.int64)[:, None]
+        found.append(Block(formula, places, np.zeros((0, 1)), np.array([[OBJECTIVE]])))
+    return found, highest
 
 
 def _integral(mesh: Mesh, at: Array, factors: Array, power: int, span: int, row: int) -> Block:
@@ -228,18 +218,6 @@ def _integral(mesh: Mesh, at: Array, factors: Array, power: int, span: int, row:
     weights = (factors[:, None] * mesh.quadrature).reshape(1, -1)
     places = np.stack([at.ravel(), np.full(at.size, span)])
     return Block(Formula(v, weight, weight * v[1] * v[0] ** power), places, weights, np.full((1, at.size), row))
-
-
-def _ends(setting: Setting, offsets: Array, rows: int) -> list[Rows]:
-    """What is at the end as at the begin; inputs at the begin as at the first point."""
-    tops, periodic = setting.point.top_places[setting.free], setting.end.periodic
-    one, other = (
-        np.append(tops + offsets[0], periodic + offsets[-1]),
-        np.append(tops + offsets[1], periodic + offsets[0]),
-    )
-    if not len(one):
-        return []
-    return [Rows([weighted([one, other], [1.0, -1.0], rows + np.arange(len(one)))], len(one))]
 
 
 def rates_of(point: Point) -> Array:

@@ -14,11 +14,9 @@ integration for Euler-Lagrange equations via tangent space parametrization, Mech
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.program.blocks import slopes_of
 from netsim.analyses.optimal.program.points import Point
 from netsim.analyses.optimal.program.radau import Mesh
 
@@ -45,15 +43,6 @@ class Ways:
         own = self.interval == interval
         found[self.state[own], self.way[own]] = self.value[own]
         return found
-
-
-def point_slopes(point: Point, g: Array, z: Array) -> Any:
-    """The Jacobian of the rows of points, one behind the other, with g (slots, points) and variables z (variables,
-    points), without relations."""
-    count = z.shape[1]
-    rows = np.arange(point.rows)[:, None] + np.arange(count) * point.rows
-    blocks = list(point.blocks(g, np.arange(count) * point.size, rows))
-    return slopes_of(blocks, z.T.ravel(), count * point.rows)
 
 
 def ways_of(point: Point, mesh: Mesh, g: Array, z: Array, kept: Ways | None = None) -> Ways:
@@ -99,7 +88,7 @@ def _open(point: Point, g: Array, z: Array) -> Iterator[list[tuple[Array, Array]
     """For every point and depth the numbers of its states and a basis of what is open (states, open), in parts of
     sizes."""
     bound, moving = np.flatnonzero(point.c > 0), np.flatnonzero(point.d > 0)
-    slopes, last = point_slopes(point, g, z), np.cumsum(point.d)
+    slopes, last = point.slopes(g, z), np.cumsum(point.d)
     order = point.d[moving] - point.c[bound, None]
     column = point.first[moving] + np.maximum(order, 0)
     for k in range(z.shape[1]):

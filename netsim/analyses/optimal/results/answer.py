@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.optimal.program.radau import Mesh, basis
+from netsim.analyses.optimal.program.radau import Mesh, integrals
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
 from netsim.equations.machine import Machine, power_room
@@ -100,12 +100,8 @@ def _read(machine: Machine, reader: Any, rows: Array, count: int) -> tuple[Array
 def _integrals(mesh: Mesh, series: Array, shares: Array) -> Array:
     """Integrals from 0 to `shares` of series at all points (points, series), by the polynomials through the points of
     each interval."""
-    nodes = mesh.nodes
-    fine, weight = np.polynomial.legendre.leggauss(mesh.degree)
-    totals = np.vstack([np.zeros(series.shape[1]), np.cumsum(
-        np.einsum("i,l,ilk->ik", mesh.spans, mesh.weights, series[mesh.numbers[:, 1:]]), axis=0)])  # fmt: skip
-    interval = np.clip(np.searchsorted(mesh.ends, shares, side="left") - 1, 0, mesh.intervals - 1)
-    theta = (shares - mesh.ends[interval]) / mesh.spans[interval]
-    inner = sum(0.5 * theta[:, None] * w * basis(nodes, 0.5 * theta * (x + 1.0)) for x, w in zip(fine, weight))
-    at_points = series[mesh.numbers[interval, 1:]]
-    return totals[interval] + mesh.spans[interval][:, None] * np.einsum("tl,tlk->tk", inner, at_points)
+    whole = np.einsum("i,l,ilk->ik", mesh.spans, mesh.weights, series[mesh.numbers[:, 1:]])
+    totals = np.vstack([np.zeros(series.shape[1]), np.cumsum(whole, axis=0)])
+    interval, theta = mesh.within(shares)
+    inner = np.einsum("tl,tlk->tk", integrals(mesh.nodes, theta), series[mesh.numbers[interval, 1:]])
+    return totals[interval] + mesh.spans[interval][:, None] * inner

@@ -24,9 +24,9 @@ from numpy.polynomial.legendre import legval
 
 from netsim.analyses.optimal.program.radau import basis
 from netsim.analyses.optimal.program.solve import Solution
-from netsim.analyses.optimal.program.ways import point_slopes
 from netsim.results.samples import Samples, Signal
-from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
+from netsim.results.series import unit_of
+from netsim.text.units import parse_unit
 
 Array = np.ndarray
 
@@ -40,7 +40,7 @@ def with_costates(samples: Samples, solution: Solution, states: Mapping[Signal, 
     signals, series = list(samples.signals), [samples.values]
     for state, place in states.items():
         if place in row:
-            unit = _quotient(setting.wishes.unit, state.unit)
+            unit = unit_of(parse_unit(setting.wishes.unit).dimension / parse_unit(state.unit).dimension)
             signals.append(Signal(f"costate.{state.name}", unit, f"objective by {state.name}"))
             series.append(found[row[place], :, None])
     return replace(samples, signals=tuple(signals), values=np.hstack(series))
@@ -62,8 +62,7 @@ def costates(solution: Solution, fractions: Array) -> Array:
     jump[:, :-1] = every[:, 1:, 0] - every[:, :-1, -1]
     if mesh.intervals > 1:
         jump[:, -1] = jump[:, -2] * (mesh.spans[-1] / mesh.spans[-2]) ** mesh.degree
-    interval = np.clip(np.searchsorted(mesh.ends, fractions, side="right") - 1, 0, mesh.intervals - 1)
-    theta = (fractions - mesh.ends[interval]) / mesh.spans[interval]
+    interval, theta = mesh.within(fractions, "right")
     halves = np.append(np.zeros(mesh.degree - 1), [0.5, 0.5])
     smooth = np.einsum("stl,tl->st", every[:, interval], basis(np.append(0.0, mesh.nodes), theta))
     return smooth + jump[:, interval] * legval(2.0 * theta - 1.0, halves)
@@ -77,7 +76,7 @@ def tangential(solution: Solution, points: Array, prices: Array) -> Array:
         return prices
     which, of = np.unique(points, return_inverse=True)
     known = setting.known(solution.program.mesh.fractions[which], solution.stop)
-    slopes = point_slopes(point, known, solution.motion.z[:, which])
+    slopes = point.slopes(known, solution.motion.z[:, which])
     variable, level = point.states
     leading = (point.c[equation] - order)[:, None] == point.d[variable] - level
     found = prices.copy()
@@ -88,9 +87,3 @@ def tangential(solution: Solution, points: Array, prices: Array) -> Array:
         part = np.linalg.lstsq(own @ gradients.T, own @ prices[:, of == k], rcond=None)[0]
         found[:, of == k] -= gradients.T @ part
     return found
-
-
-def _quotient(above: str, below: str) -> str:
-    """The unit of one quantity by another."""
-    one, other = (parse_unit(unit).dimension if unit else NO_DIMENSION for unit in (above, below))
-    return "" if (one / other).is_none else format_dimension(one / other)

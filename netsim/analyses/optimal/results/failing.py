@@ -15,8 +15,8 @@ from netsim.analyses.optimal.program.blocks import OBJECTIVE, weighted
 from netsim.analyses.optimal.program.solve import Solution, solved
 from netsim.analyses.optimal.program.transcription import Program
 from netsim.initial.initial import Structure
+from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, SimulationError, Span
-from netsim.text.units import format_dimension
 
 Array = np.ndarray
 MISSED = 1e-5
@@ -39,27 +39,18 @@ class Wish:
     unit: str
 
 
-@dataclass(frozen=True, eq=False)
-class Missed:
-    """A wish that does not hold: by which part of its size, in words, and at which instant where it holds at many."""
-
-    wish: Wish
-    part: float
-    text: str
-    at: str
-
-
 def explained(solution: Solution) -> SimulationError:
     """Why there is no solution: E462 names what cannot be met, E463 how IPOPT ended where everything can be."""
     opened = _opened(solution)
-    missed = sorted(_missed(opened, solution.size) if opened.solved else [], key=lambda m: -m.part)[:NAMED]
+    missed = sorted(_missed(opened, solution.size) if opened.solved else [], key=lambda m: -m[0])[:NAMED]
     if missed:
-        worst = "; ".join(each.text + each.at for each in missed)
+        spans = [wish.span for _, wish, _ in missed]
         found = "no motion does this" if _is_linear(opened) else "no motion was found that does this"
-        also = tuple((each.wish.span, "and this") for each in missed[1:] if each.wish.span)
+        message = f"{found}: {'; '.join(text for _, _, text in missed)}"
         hint = "allow more time or larger limits, free more inputs, or give guess = RUN"
-        span = missed[0].wish.span
-        return SimulationError(Problem("E462", f"{found}: {worst}", span, also=also, hint=hint))
+        return SimulationError(
+            Problem("E462", message, spans[0], also=tuple((s, "and this") for s in spans[1:] if s), hint=hint)
+        )
     message = f"no optimum was found: IPOPT ended with '{solution.status}' after {solution.iterations} iterations"
     hint = "everything that is asked for can be met: limit what may grow, or give guess = RUN, or more intervals"
     return SimulationError(Problem("E463", message, hint=hint))
@@ -67,10 +58,10 @@ def explained(solution: Solution) -> SimulationError:
 
 def refuse_unmet(solution: Solution) -> None:
     """Raises E462 for conditions at an end that the equations alone decide, and decide otherwise."""
-    for each in _missed(solution, solution.size):
-        if each.wish.low == each.wish.high:
+    for _, wish, text in _missed(solution, solution.size):
+        if wish.low == wish.high:
             hint = "no free input moves it: look at what it is connected to"
-            raise SimulationError(Problem("E462", f"no motion does this: {each.text}", each.wish.span, hint=hint))
+            raise SimulationError(Problem("E462", f"no motion does this: {text}", wish.span, hint=hint))
 
 
 def _is_linear(solution: Solution) -> bool:
@@ -86,7 +77,6 @@ def _wishes(program: Program) -> Iterator[Wish]:
     """Limits at all points and conditions at the ends."""
     setting, point = program.setting, program.setting.point
     wishes, every = setting.wishes, np.arange(program.points) * point.size
-    units = ["" if d.is_none else format_dimension(d) for d in wishes.dimensions]
     for bounds, at, where in (
         (wishes.limits, every, ""),
         (wishes.begin, every[:1], " at the begin"),
@@ -94,15 +84,15 @@ def _wishes(program: Program) -> Iterator[Wish]:
     ):
         for b in bounds:
             places = setting.wishes.places[b.watch] + at
-            yield Wish(f"'{b.text}'{where}", b.expr.span, places, b.low, b.high, units[b.watch])
+            yield Wish(f"'{b.text}'{where}", b.expr.span, places, b.low, b.high, unit_of(wishes.dimensions[b.watch]))
     still = np.setdiff1d(setting.end.places, setting.wishes.places)
     if len(still):
         unit = "m/s or rad/s" if point.machine.system.layout.nk else ""
         yield Wish("rest at the end", None, still + every[-1], 0.0, 0.0, unit)
 
 
-def _missed(solution: Solution, size: Array) -> Iterator[Missed]:
-    """The wishes that do not hold; `size` are those of the variables."""
+def _missed(solution: Solution, size: Array) -> Iterator[tuple[float, Wish, str]]:
+    """The wishes that do not hold, by which part of their sizes, and in words; `size` are those of the variables."""
     x, program = solution.x, solution.program
     times = program.setting.early + program.mesh.fractions * solution.stop
     for wish in _wishes(program):
@@ -112,7 +102,7 @@ def _missed(solution: Solution, size: Array) -> Iterator[Missed]:
         if part[worst] > MISSED:
             time = times[wish.places[worst] // program.setting.point.size]
             text = f"{wish.text} is missed by {off[worst]:.3g} {wish.unit}".rstrip()
-            yield Missed(wish, float(part[worst]), text, f" at t = {time:.3g} s" if len(off) > 1 else "")
+            yield float(part[worst]), wish, text + (f" at t = {time:.3g} s" if len(off) > 1 else "")
 
 
 def _opened(solution: Solution) -> Solution:

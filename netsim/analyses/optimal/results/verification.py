@@ -5,18 +5,19 @@ The run reads the inputs from the polynomials of the collocation, so no interpol
 (positions, velocities, what is stored) are compared with those of the optimum at equally spaced instants.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from netsim.analyses.analysis import Prepared
+from netsim.analyses.analysis import Task as Asked
 from netsim.analyses.inverse.check import State, deviations, states_of
-from netsim.analyses.inverse.runs import FOUND
+from netsim.analyses.inverse.runs import FOUND, Task
 from netsim.analyses.inverse.tracking import Actuator
 from netsim.analyses.optimal.program.points import unknowns_of
-from netsim.analyses.optimal.program.radau import basis
+from netsim.analyses.optimal.program.radau import basis, coefficients
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.analyses.optimal.results.answer import read, vectors
 from netsim.analyses.over_time.run import transient
@@ -24,7 +25,6 @@ from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall
-from netsim.network.network import Network
 from netsim.network.tables import DEGREE, OUTSIDE, Polynomials, hermite
 from netsim.network.values import Values
 from netsim.results.samples import Samples
@@ -54,13 +54,7 @@ class Verification:
     failed: bool = False
 
 
-class Subject(Protocol):
-    """What is verified: a network, tables over earlier runs."""
-
-    @property
-    def network(self) -> Network: ...
-    @property
-    def earlier(self) -> Callable[[Any, str], Any]: ...
+Subject = Asked | Task
 
 
 def verified(
@@ -159,7 +153,7 @@ def polynomials(solution: Solution, series: Array) -> Polynomials:
     found = np.zeros((DEGREE + 1, mesh.intervals))
     if len(series) < 3:
         nodes, first = (mesh.nodes, 1) if len(series) == 1 else (np.append(0.0, mesh.nodes), 0)
-        powers = np.linalg.solve(np.vander(nodes, increasing=True), series[0][mesh.numbers[:, first:]].T)
+        powers = coefficients(nodes) @ series[0][mesh.numbers[:, first:]].T
         found[: len(nodes)] = powers / spans ** np.arange(len(nodes))[:, None]
         return Polynomials(ends, found, OUTSIDE.index("hold"))
     begin = basis(mesh.nodes, np.zeros(1))[0]
