@@ -10,7 +10,7 @@ import netsim
 from conftest import loaded, sampled
 from netsim.core.loop.instants import just_after
 from netsim.library.files import models_folder
-from netsim.text.errors import InputError
+from netsim.text.errors import InputError, SimulationError
 
 METHODS = ["radau", "bdf", "trbdf2", "generalized_alpha", "rk45"]
 
@@ -494,3 +494,26 @@ def test_two_balls_that_hit_the_floor_one_just_after_the_other(method, apart):
         while t > 2 * speed / 9.81:
             t, speed = t - 2 * speed / 9.81, 0.7 * speed
         assert both.series(name)[-1] == pytest.approx(speed * t - 9.81 * t**2 / 2, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        ("when time >= 0.3 s : reinit y = 5\n  when sample(0.1 s, 0.1 s) : reinit y = pre(y) + 1", 3.0),
+        ("when sample(0.1 s, 0.1 s) : reinit y = pre(y) + 1\n  when time >= 0.3 s : reinit y = 5", 5.0),
+        ("discrete n : 1 = 0\n  when time >= 0.3 s : n = 7; reinit y = n\n  when sample(0.1 s, 0.1 s) : n = pre(n) + 1; reinit y = 10*n", 30.0),
+    ],
+)
+def test_of_lines_that_come_true_at_once_the_later_one_counts(lines, last):
+    """Of two that set one state none did, and the run ended by constraints that are not there."""
+    text = f"component c (out y : signal)\n  {lines}\n  der(y) = 0 Hz\nend\nk c (y)\nrun transient(stop = 0.35 s)\n"
+    assert float(netsim.load(text).run()["y"][-1]) == last
+
+
+def test_elements_that_set_one_state_at_once_are_named():
+    kick = "component kick (p : translational)\n  param u : m/s\n  branch p -> ground : x, v, f\n  when time >= 1 s : reinit v = u\n  f = 0 N\nend\n"
+    text = f"use translational\n{kick}m1 mass (a) m = 1 kg\nk1 kick (a) u = 2 m/s\nk2 kick (a) u = 3 m/s\nrun transient(stop = 2 s)\n"
+    with pytest.raises(SimulationError, match="no consistent point") as wrong:
+        netsim.load(text).run()
+    assert wrong.value.problems[0].hint.endswith("'k1: reinit v', 'k2: reinit v'")
+    assert float(netsim.load(text.replace("u = 3", "u = 2")).run()["a.v"][-1]) == pytest.approx(2.0, rel=1e-12)

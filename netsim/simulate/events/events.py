@@ -7,6 +7,10 @@ constraints, take the wanted values, and are nearest to the velocities before in
 is then conserved along every free direction.
 """
 
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from netsim.core.loop.crossings import look
@@ -151,7 +155,7 @@ def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) 
     all others that the equations allow."""
     machine, o = s.machine, s.structure.dynamic
     rows: dict[int, list[StartRow]] = {}
-    for place, target in wanted:
+    for place, target in _last(wanted):
         reset, label = place.of, place.batch.labels[place.position]
         kernel, path = state_kernel(place.batch.form, reset), f"{label}: {reset.text}"
         if machine.element is None:
@@ -167,4 +171,21 @@ def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) 
             raise SimulationError(Problem("E511", message, reset.span, hint=hint))
         rows.setdefault(stage, []).append(row)
     for stage in sorted(rows):
-        solve_stage(stages_of(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)
+        try:
+            solve_stage(stages_of(s), g, stage, rows[stage], mass_metric=machine.system.layout.nk > 0)
+        except SimulationError as wrong:
+            if len(rows[stage]) == 1:
+                raise
+            paths = ", ".join(f"'{row.path}'" for row in rows[stage])
+            hint = f"these act at one instant, and contradict one another or a constraint: {paths}"
+            raise SimulationError([replace(each, hint=hint) for each in wrong.problems]) from wrong
+
+
+def _last(wanted: list[tuple[Placed, float]]) -> list[tuple[Placed, float]]:
+    """Without those that a later line of the same element sets too."""
+    found, parts = dict[Any, tuple[Placed, float]](), Counter[Any]()
+    for place, target in wanted:
+        line = place.key, place.of.text, place.of.when
+        found[place.key, place.of.text, parts[line]] = place, target
+        parts[line] += 1  # of a vector
+    return list(found.values())
