@@ -15,6 +15,7 @@ from netsim.library.files import models_folder
 from netsim.text.errors import InputError
 
 BLOCK = "use translational\nm1 mass (a) m = {m} kg\npush force (a) F = 0 N\n{more}\nsave a.x, a.v, push.F\n"
+FRICTION = "dry coulomb_friction (a, ground) F = 3 N"
 MOVED = {"stop": 1.0, "minimize": "integral(push.F^2)", "inputs": "push.F", "end": ["rest", "a.x == 1 m"]}
 
 
@@ -39,9 +40,28 @@ def test_dry_friction_of_the_shipped_netlist():
 def test_order_with_dry_friction():
     """The layer in which friction turns is as wide as the rounding: order 1."""
     smooth, options = (3e-2, 1e-2, 3e-3), {"rtol": 1e-5}
-    error = [float(optimum("dry coulomb_friction (a, ground) F = 3 N", s, **options).attrs["objective"]) - LEAST for s in smooth]
+    error = [float(optimum(FRICTION, s, **options).attrs["objective"]) - LEAST for s in smooth]
     orders = np.log(np.divide(error[:-1], error[1:])) / np.log(np.divide(smooth[:-1], smooth[1:]))
     assert np.all(abs(orders - 1.0) < 0.1)
+
+
+def test_friction_beside_a_followed_signal():
+    """Two forces follow the same motion, the one at twice the price: a third and two thirds of 9 - 12 t, 2/3 21 = 14."""
+    options = {"minimize": "integral(push.F^2 + 2*pull.F^2)", "inputs": ["push.F", "pull.F"], "end": []}
+    motion = "1 m*(3*(time/(1 s))^2 - 2*(time/(1 s))^3)"
+    found = optimum(FRICTION + "\npull force (a) F = 0 N", 1e-3, track={"a.x": motion}, **options)
+    assert found.attrs["objective"] == pytest.approx(14.0, rel=1e-3) and found.attrs["deviation"] < 1e-3
+
+
+def test_friction_in_least_time():
+    """With |u| <= 6 N and 3 N of friction 3 m/s2 forwards and 9 m/s2 backwards: v = sqrt(4.5), v/3 + v/9."""
+    options = {"stop": "free(0.5 s, 3 s)", "minimize": "stop", "limits": "abs(push.F) <= 6 N"}
+    assert optimum(FRICTION, 1e-3, **options).attrs["objective"] == pytest.approx(np.sqrt(4.5) * 4 / 9, rel=5e-4)
+
+
+def test_where_nothing_switches_nothing_is_rounded():
+    found = optimum("", 1e-3)
+    assert found.attrs["objective"] == pytest.approx(12.0, rel=1e-9) and "rounded" not in found.attrs["notes"]
 
 
 def steered(a, b, start, end, span):

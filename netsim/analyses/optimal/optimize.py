@@ -31,6 +31,7 @@ from netsim.analyses.optimal.wishes import wishes_of
 from netsim.analyses.refusals import check_size
 from netsim.results.samples import Samples
 from netsim.results.selection import select
+from netsim.simulate.events.iteration import has_events
 
 WIDE = 1.0
 """The first rounding of what switches, in parts of sizes."""
@@ -41,7 +42,7 @@ NEARER = 0.1
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
     check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
-    near = None
+    options, near = options if has_events(task.machine) else replace(options, smooth=0.0), None
     for smooth in roundings(options.smooth):
         problem, fine, beside = _found(task, options, smooth, near)
         near = fine.motion if fine.solved else None

@@ -4,7 +4,7 @@ The network is rewired as for an inverse run: every free input is an unknown, ev
 expression that is asked for is an element of its own (`wishes`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,19 +74,23 @@ class Posed:
 def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
     """The problem, with all that switches rounded by `smooth`; raises `InputError` for what cannot be optimised."""
     wishes = wishes_of(task.network, task.values, options)
-    motions, inputs, applied, (values, system, structure) = _wired(task, options, wishes)
 
     def earlier(call: Any, run: str) -> Any:
         return ZERO if run == FOUND else task.earlier(call, run)
 
-    machine = build_machine(system, values, earlier)
-    refuse_delays(system, "optimize()", "an optimum would look ahead")
-    scale = scale_of(machine, own_units(machine, options, wishes))
-    if smooth:
+    def rounded(given: Prepared) -> Prepared:
+        if not smooth:
+            return given
+        machine = build_machine(given[1], given[0], earlier)
+        scale = scale_of(machine, own_units(machine, options, wishes))
         system = rounded_system(machine, smooth, nominal_sizes(machine, scale), options.stop[1])
-        system, structure = solvable(system, values, absent_rates(system, values))
-        machine = build_machine(system, values, earlier)
+        return given[0], *solvable(system, given[0], absent_rates(system, given[0]))
+
+    motions, inputs, applied, (values, system, structure) = _wired(task, options, wishes, rounded)
+    refuse_delays(system, "optimize()", "an optimum would look ahead")
+    machine = build_machine(system, values, earlier)
     refuse_events(machine)
+    scale = scale_of(machine, own_units(machine, options, wishes))
     machine, structure, g, _ = begun(machine, structure, options.start)
     tuned = tuned_of(values, machine, options, earlier)
     machine = tuned.machines[0] if tuned.machines else machine
@@ -112,10 +116,10 @@ def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
 
 
 def _wired(
-    task: Task, options: OptimalOptions, wishes: Wishes
+    task: Task, options: OptimalOptions, wishes: Wishes, rounded: Callable[[Prepared], Prepared]
 ) -> tuple[Sequence[Motion], Sequence[Actuator], Prepared, Prepared]:
     """Followed signals, all inputs, those first that move the signals best, and the rewired network prepared: with all
-    inputs given, and with signals that follow."""
+    inputs given, and, rounded, with signals that follow."""
     inputs = actuators_of(task.network, options.inputs)
     motions = motions_of(task.network, task.values, options.track)
 
@@ -125,10 +129,10 @@ def _wired(
 
     applied = prepared([APPLIED] * len(inputs), "rest")
     if motions and len(inputs) > len(motions):
-        order, _ = authority(applied, motions, inputs, TransientOptions(options.stop[1], start="rest"))
+        order, _ = authority(rounded(applied), motions, inputs, TransientOptions(options.stop[1], start="rest"))
         inputs = [inputs[k] for k in order]
     kinds = [FOLLOW if k < len(motions) else APPLIED for k in range(len(inputs))]
-    return motions, inputs, applied, prepared(kinds, options.start or "rest")
+    return motions, inputs, applied, rounded(prepared(kinds, options.start or "rest"))
 
 
 def refuse_events(machine: Machine) -> None:

@@ -151,17 +151,12 @@ class Point:
 
     def slots(self) -> tuple[Array, Array]:
         """(places, slots in g) of all variables that g has room for."""
-        layout, places, slots = self.machine.system.layout, [], []
-        for order in range(int(self.d.max(initial=0)) + 1):
-            unknown = np.flatnonzero(self.d[: layout.n] >= order)
-            unknown = unknown[(unknown < layout.nk) if order > 2 else (order == 0) | (unknown < layout.nk)]
-            if order < 3:
-                places.append(self.first[unknown] + order)
-                slots.append(layout.unknown(unknown, order))
-            of = np.flatnonzero(self.d[layout.n :] >= order)
-            if order < 2:
-                places.append(self.first[layout.n + of] + order)
-                slots.append(layout.differentiated(of, order))
+        layout, places, slots = self.machine.system.layout, list[Array](), list[Array]()
+        for order in range(3):
+            unknown = np.flatnonzero(self.d[: layout.nk if order else layout.n] >= order)
+            of = np.flatnonzero(self.d[layout.n :] >= order) if order < 2 else NO_PLACES
+            places += [self.first[unknown] + order, self.first[layout.n + of] + order]
+            slots += [layout.unknown(unknown, order), layout.differentiated(of, order)]
         return np.concatenate(places).astype(np.int64), np.concatenate(slots).astype(np.int64)
 
     def one_by_one(self, g: Array) -> list[Block]:

@@ -79,9 +79,10 @@ def verified(
 
 
 def _origin(machine: Machine, own: Layout, g: Array) -> Array:
-    """A global vector of a network without discretes as one of a machine that has them, as they start."""
-    layout = machine.system.layout
-    return np.concatenate([g[: own.discretes], machine.g[layout.discretes : layout.x], g[own.x :]])
+    """The state of a global vector without discretes as one of a machine that has them, as they start."""
+    layout, found = machine.system.layout, machine.g
+    parts = found[: layout.one], g[own.one : own.discretes], found[layout.discretes : layout.x], g[own.x :]
+    return np.concatenate(parts)
 
 
 def _compared(solution: Solution, run: Samples, names: list[Name], states: list[State]) -> Verification:
@@ -126,9 +127,8 @@ def _machine(
 ) -> Machine:
     """The machine whose inputs are the polynomials of the solution, which may jump from one interval to the next."""
     point, z = solution.program.setting.point, solution.motion.z
-    unknown = dict(
-        zip((a.element(task.network) for a in actuators), unknowns_of(point.machine, actuators, task.network))
-    )
+    numbers = unknowns_of(point.machine, actuators, task.network)
+    unknown = {a.element(task.network): number for a, number in zip(actuators, numbers)}
 
     def earlier(call: TableCall, run: str) -> Any:
         if run != FOUND or not call.signal:
