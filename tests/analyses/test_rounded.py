@@ -93,10 +93,19 @@ def test_other_elements_with_the_same_friction(more):
     assert optimum(more, 1e-3).attrs["objective"] == pytest.approx(LEAST, rel=3e-4)
 
 
-def test_a_dry_bearing():
-    text = "use rotational\nj inertia (a) J = 1 kg.m2\npush torque (a) T = 0 N.m\ndry dry_bearing (a, ground) T = 3 N.m\nsave a.w\n"
-    options = {"stop": 1, "minimize": "integral(push.T^2)", "inputs": "push.T", "end": ["rest", "a.phi == 1 rad"], "smooth": 1e-3}
-    assert netsim.load(text).optimize(**options).attrs["objective"] == pytest.approx(LEAST, rel=3e-4)
+BEARING = "use rotational\nj inertia (a) J = 1 kg.m2\nmotor torque (a) T = 0 N.m\ndry dry_bearing (a, ground) T = 3 N.m\n"
+JOINT = """use planar
+bob    planar_body          (b)          m = 1 kg, I = 1 kg.m2, at = [0, 0] m
+hinge  planar_revolute      (ground, b)  at = [0, 0] m, friction = 3 N.m
+motor  planar_hinge_torque  (ground, b)  T = 0 N.m
+"""
+
+
+@pytest.mark.parametrize(("text", "angle"), [(BEARING, "a.phi"), (JOINT, "hinge.q")])
+def test_friction_of_a_bearing_and_of_a_joint(text, angle):
+    options = {"stop": 1, "minimize": "integral(motor.T^2)", "inputs": "motor.T", "end": ["rest", f"{angle} == 1 rad"], "smooth": 1e-3}
+    found = netsim.load(f"{text}save {angle}, motor.T\n").optimize(**options)
+    assert found.attrs["objective"] == pytest.approx(LEAST, rel=3e-4) and found.attrs["deviation"] < 1e-3
 
 
 @pytest.mark.parametrize(("m", "length", "time"), [(1e-9, 1, 1), (1e6, 1, 1), (1, 1e-9, 1), (1, 1e6, 1), (1, 1, 1e-9), (1, 1, 1e6), (1e6, 1e6, 1e6)])
