@@ -13,8 +13,8 @@ Array = np.ndarray
 Inside = Callable[[Array], Array]
 """The series at instants inside intervals, in any order."""
 
-ALIKE = 1e-9
-"""Differences below this share of the integral of |x| are none."""
+ALIKE, LEFT = 1e-8, 0.1
+"""Differences of the two rules below this share of the integral of |x| are none; the part of it that halving leaves."""
 DEEPEST, MOST = 50, 2**20
 """So often an interval is halved at most, where what is left is rounding of the instant of a jump, and in so many
 pieces they all: what swings faster than that in a step is left as it is."""
@@ -49,7 +49,7 @@ def _doubtful(series: Array, time: Array, parts: Array) -> tuple[Array, Array]:
     coarse = (time[4::4] - time[:-4:4]) * sides / 6.0
     differ = np.abs(coarse - parts.reshape(*coarse.shape, 4).sum(axis=-1)) > ALIKE * whole
     found = np.repeat(differ, 4, axis=-1)
-    return found, ALIKE * whole / np.maximum(found.sum(axis=-1, keepdims=True), 1)
+    return found, LEFT * ALIKE * whole / np.maximum(found.sum(axis=-1, keepdims=True), 1)
 
 
 def _halved(series: Array, time: Array, intervals: Array, asked: Array, inside: Inside, allowed: Array) -> Array:
