@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
-from netsim.commands.interrupting import interrupted_status, interruptible, interruption, is_interrupted
+from netsim.commands.interruption import interrupted_status, interruptible, interruption, is_interrupted
 
 
 def console() -> NoReturn:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim import analyses
-from netsim.analyses.analysis import OVERFLOWS, Analysis, Line, Task, carried_out, options_of
+from netsim.analyses.analysis import OVERFLOWS, Analysis, OptionSource, Task, options_of, run_analysis
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.many.cluster.connection import on_cluster
@@ -31,7 +31,7 @@ from netsim.network.values import Values
 from netsim.results import listing
 from netsim.results.claims import judged, signals_judged, with_claims
 from netsim.results.earlier import series_of_run
-from netsim.results.files import named_runs, samples_in, shown
+from netsim.results.files import dataset_or_raise, named_runs, samples_in
 from netsim.results.measures import check_measures
 from netsim.results.partial.recording import Recording
 from netsim.results.progress import Report, watched
@@ -180,18 +180,18 @@ class Model(Studies):
         (stop, step, method ...) take the place of those in the lines. Raises `SimulationError` as `transient` does."""
         with watched(progress) as report:
             done = self.samples({name.rstrip("_"): value for name, value in options.items()}, report)
-        found = list(map(shown, done))  # no frame between: warnings name the line of the user
+        found = list(map(dataset_or_raise, done))  # no frame between: warnings name the line of the user
         return found[0] if len(found) == 1 else named_runs(found)
 
     def plot(self, *signals: str, result: Any = None) -> Any:
         """A `Picture` of signals, or of expressions of them; without any, of the plot lines. `result`: of a run that
         was done; else the netlist is run."""
-        from netsim.results.plots import pictured, study_in
+        from netsim.results.plots import picture_of, study_in
 
         runs = self.samples() if result is None else samples_in(result)
         drawn = tuple(expression_given("plot", text) for text in texts_given("plot", signals))
         lines = (Plot(drawn),) if signals else () if study_in(runs) else self.network.plots
-        return pictured(runs, lines, self.values.scope(self.network.top))
+        return picture_of(runs, lines, self.values.scope(self.network.top))
 
     @OVERFLOWS
     def samples(
@@ -213,7 +213,7 @@ class Model(Studies):
             try:
                 task = self._task(None, progress, beside, self._read_later(run.name), done, recording)
                 task = on_cluster(task, client, partial(self._task, None, None, beside))
-                samples = carried_out(ANALYSES[run.analysis], task, option, run.span)
+                samples = run_analysis(ANALYSES[run.analysis], task, option, run.span)
             except KeyboardInterrupt:  # outside the time loop: what earlier runs found is kept
                 if not done:
                     raise
@@ -260,7 +260,7 @@ class Model(Studies):
         of `transient`, passes, weights, coordinates, bounded (see the language reference)."""
         line = line_from(track, {"actuators": actuators, **{n: options.pop(n) for n in OWN if n in options}})
         model = replace(self, network=replace(self.network, runs=(line,)))  # its motions may read tables over runs
-        return shown(model._alone(line, save, progress, options))
+        return dataset_or_raise(model._alone(line, save, progress, options))
 
     def transient(self, progress: Report | None = None, save: list[str] | None = None, **options: Any) -> Any:
         """A transient run as an xarray.Dataset. Options: stop, step, method, rtol, forces, every, sample, from_,
@@ -270,7 +270,7 @@ class Model(Studies):
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result so far."""
         line = self._transient_line(options)
         check_measures(self.machine, self.network)
-        return shown(self._judged(self._alone(line, save, progress, options)))
+        return dataset_or_raise(self._judged(self._alone(line, save, progress, options)))
 
     def _transient_line(self, options: Mapping[str, Any]) -> Run:
         """The netlist's first transient line, or an empty one where the options have a `stop`."""
@@ -285,17 +285,17 @@ class Model(Studies):
         `every` and `sample`; the run goes on beyond `stop`, by which steps are scaled (1 s where nothing says it).
 
         Raises what `transient` raises, and `InputError` for what cannot be an input."""
-        from netsim.analyses.over_time.run import stepped
+        from netsim.analyses.over_time.run import start_simulator
 
         line = self._transient_line(options)
         task = self._task(save, beside=signals_judged(self.network))
-        return stepped(task, self._options(line, stepped_options(line, options)), texts_given("inputs", inputs))
+        return start_simulator(task, self._options(line, stepped_options(line, options)), texts_given("inputs", inputs))
 
     def static(self, save: list[str] | None = None, **options: Any) -> Any:
         """The equilibrium or operating point as an xarray.Dataset of one row. Options: at (s), formulation.
         Raises `SimulationError` where there is none or none is found."""
         self._settled(for_static=True)
-        return shown(self._alone(Run("static", ()), save, None, options))
+        return dataset_or_raise(self._alone(Run("static", ()), save, None, options))
 
     def __getattr__(self, name: str) -> Any:
         """`model.modal(modes = 5)`: any analysis as a method, `analyse` with its name."""
@@ -313,7 +313,7 @@ class Model(Studies):
         self, analysis: str, progress: Report | None = None, save: list[str] | None = None, **options: Any
     ) -> Any:
         """Any analysis by its name, also one that was registered, as an xarray.Dataset."""
-        return shown(self._alone(Run(analysis, ()), save, progress, options))
+        return dataset_or_raise(self._alone(Run(analysis, ()), save, progress, options))
 
     @OVERFLOWS
     def _alone(
@@ -325,7 +325,7 @@ class Model(Studies):
         chosen = self._options(line, {name.rstrip("_"): value for name, value in options.items()})
         with watched(progress) as report:
             task = on_cluster(self._task(save, report, beside), client, partial(self._task, save, None, beside))
-            return with_claims(self.machine, carried_out(ANALYSES[line.analysis], task, chosen))
+            return with_claims(self.machine, run_analysis(ANALYSES[line.analysis], task, chosen))
 
     def _saves(self, given: str | Sequence[str] | None = None) -> list[Expr]:
         if given is None:
@@ -355,7 +355,7 @@ class Model(Studies):
             hint = nearest(run.analysis, ANALYSES) or f"the analyses are {', '.join(ANALYSES)}"
             raise InputError(Problem("E425", f"there is no analysis '{run.analysis}'", run.span, hint=hint))
         analysis, scope = ANALYSES[run.analysis], self.values.scope(self.network.top)
-        return options_of(analysis, Line(run, frozenset(given), self.network, scope), given)
+        return options_of(analysis, OptionSource(run, frozenset(given), self.network, scope), given)
 
 
 def load(source: str | Path, counts: Mapping[str, int] | None = None) -> Model:

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from netsim import __version__
-from netsim.commands.completing import candidates
-from netsim.commands.interrupting import interrupted_status, interruptible, interruption, is_interrupted
-from netsim.commands.looking import STAGES, check_command, info_command, list_command, show_command
-from netsim.commands.making import SHELLS, completion_command, new_command, plot_command
-from netsim.commands.running import inverse_command, optimize_command, run_command, sweep_command
-from netsim.commands.telling import FAILED, FINE, MISTAKE, complain, say
-from netsim.text.collecting import paused
+from netsim.commands.analysis_commands import inverse_command, optimize_command, run_command, sweep_command
+from netsim.commands.completion import candidates
+from netsim.commands.creation import SHELLS, completion_command, new_command, plot_command
+from netsim.commands.inspection import STAGES, check_command, info_command, list_command, show_command
+from netsim.commands.interruption import interrupted_status, interruptible, interruption, is_interrupted
+from netsim.commands.messages import FAILED, FINE, MISTAKE, complain, say
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import NetsimError, nearest
-from netsim.text.limits import LIMITS, limits, raised
+from netsim.text.limits import LIMITS, limits, raised_limits
 from netsim.text.roots import allow
 
 
@@ -35,10 +35,10 @@ def command() -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; everything that is not the result goes to stderr."""
     try:
-        with paused():
+        with collection_paused():
             chosen = _parser().parse_args(arguments)
-        given = limits(**raised(getattr(chosen, "limit", []))), allow(*getattr(chosen, "allow", []))
-        with interruptible(), paused(), given[0], given[1]:
+        given = limits(**raised_limits(getattr(chosen, "limit", []))), allow(*getattr(chosen, "allow", []))
+        with interruptible(), collection_paused(), given[0], given[1]:
             status = chosen.command(chosen)
         sys.stdout.flush()
         if status == FINE and is_interrupted():  # swallowed on the way

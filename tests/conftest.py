@@ -7,7 +7,7 @@ import hypothesis
 import pytest
 
 import netsim
-from netsim.analyses.given import written_option
+from netsim.analyses.option_values import written_option
 from netsim.analyses.over_time.run import transient
 from netsim.analyses.transient import OPTIONS
 from netsim.library.files import models_folder

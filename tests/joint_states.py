@@ -7,11 +7,11 @@ from netsim.core.minimum_norm import least_reactions
 from netsim.initial.initial import set_differentiated
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.multibody.jointspace.spanning import is_planar
-from netsim.multibody.jointspace.start import same, shared
-from netsim.simulate.setup.beginning import begun
+from netsim.multibody.jointspace.start import matching_unknowns, shared_slots
 from netsim.simulate.setup.choice import formulated
+from netsim.simulate.setup.start_of_run import start_of_run
 
 JOINTS = {
     "revolute": "axis = {u}, d = 0.2 N.m.s/rad",
@@ -56,7 +56,7 @@ def random_tree(seed: int, bodies: int = 6) -> str:
 
 def counterparts(machine, absolute):
     """(what, slots of the machine in joint coordinates, slots of the absolute one) of all that both know."""
-    for ours, theirs in shared(machine, absolute):
+    for ours, theirs in shared_slots(machine, absolute):
         yield "shared", ours, theirs
     ours, theirs = machine.system, absolute.system
     for i in machine.element.tree.frames:
@@ -78,28 +78,32 @@ def counterparts(machine, absolute):
                 if key not in batch.prescribed_inputs:
                     unknown = batch.unknowns[key][k : k + 1]
                     what = "coordinates" if 0 <= unknown[0] < ours.layout.nk else "forces"
-                    yield what, ours.layout.unknown(unknown, 0), theirs.layout.unknown(same(batch, other, key)[position : position + 1], 0)
+                    yield (
+                        what,
+                        ours.layout.unknown(unknown, 0),
+                        theirs.layout.unknown(matching_unknowns(batch, other, key)[position : position + 1], 0),
+                    )
 
 
 def difference_at_a_state(model, seed: int = 0) -> dict[str, float]:
     """How far accelerations and forces of both formulations are apart at a state with random velocities (and positions, where nothing constrains
     them), each relative to the largest of its kind; by kind."""
     rng = np.random.default_rng(seed)
-    absolute, structure, start, _ = begun(model.machine, model.structure)
+    absolute, structure, start, _ = start_of_run(model.machine, model.structure)
     machine, own, g, _ = formulated(absolute, structure, start, "tree")
     layout, theirs = machine.system.layout, absolute.system.layout
     state = layout.state(g)
     free = not own.dynamic.c[: layout.n].any()
     state[: layout.nk] += 0.4 * rng.normal(size=layout.nk) * free
     state[layout.nk : 2 * layout.nk] += 0.7 * rng.normal(size=layout.nk)
-    point = recover(plan_recovery(machine, own, g), g, state, 0.0)
+    point = recover_point(plan_recovery(machine, own, g), g, state, 0.0)
     run_table(machine.element.observed, point, np.zeros(1))
     pairs = list(counterparts(machine, absolute))
     other = absolute.g.copy()
     for what, mine, slots in pairs:
         other[slots] = 0.0 if what in ("frames 2", "forces") else point[mine]
     set_differentiated(absolute, other)
-    found = recover(plan_recovery(absolute, structure, start), other, theirs.state(other), 0.0)
+    found = recover_point(plan_recovery(absolute, structure, start), other, theirs.state(other), 0.0)
     for each, at in ((machine, point), (absolute, found)):  # of reactions without a unique value, those of least norm
         plan, _alive = plan_minimum_norm(each, find_reactions(each))
         least_reactions(plan, at)

@@ -23,11 +23,11 @@ ROOMS = {
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions "
     "expressions.literals expressions.typed grammar.words grammar.scan grammar.build_expressions grammar.build grammar.flat grammar.grammar "
-    "grammar.explain parse expressions.from_python kept.parsed",
+    "grammar.explain parse expressions.from_python kept.parsed_texts",
     "formats": "format csv netcdf "
     "spice.cards spice.blocks spice.numbers spice.functions spice.expressions spice.conditions spice.circuit spice.scopes "
-    "spice.elements.models spice.elements.asking spice.elements.semiconducting.parameters spice.elements.sources spice.elements.two_resistances "
-    "spice.elements.passives "
+    "spice.elements.models spice.elements.words_of_cards spice.elements.semiconducting.parameters spice.elements.sources "
+    "spice.elements.two_resistances spice.elements.passives "
     "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
     "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.semiconducting.transistors "
     "spice.elements.semiconducting.ideal_diode spice.elements.semiconducting.semiconductors spice.elements.windings "
@@ -37,18 +37,18 @@ ROOMS = {
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
     "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
-    "compiled.entries compiled.beside compiled.objects compiled.function compiled.call linear.elimination "
+    "compiled.entries compiled.processes compiled.objects compiled.function compiled.call linear.elimination "
     "linear.graphs linear.columns linear.matching "
     "linear.symbolic linear.patterns linear.nesting linear.triangles linear.factors linear.sweep linear.least_change linear.equilibrated "
     "rotation problem history newton consistent "
     "minimum_norm contract method scales states readings variational.charts variational.variation "
     "variational.equations variational.adjoint loop.control loop.crossings loop.defect "
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
-    "begin.stages begin.answers begin.variant methods.tableaux methods.kinks methods.explicit "
+    "begin.stages begin.step_responses begin.variant methods.tableaux methods.kinks methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 bdf.differences bdf.stability methods.bdf methods.generalized_alpha "
     "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
-    "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden "
-    "forms.events forms.lagrange forms.turns forms.meanings forms.build forms.record kernels.kernel forms.noise kernels.native"
+    "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden_discretes "
+    "forms.events forms.lagrange forms.turns forms.name_resolution forms.build forms.record kernels.kernel forms.noise kernels.native"
     " kernels.vector_functions kernels.vectors kernels.addresses kernels.reference "
     "kernels.precomputation "
     "layout numbering batches parameters inputs prescribed expression_form elements system history "
@@ -70,16 +70,16 @@ ROOMS = {
     "recursion.runge_kutta",
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files "
     "measuring.quadrature series trajectories "
-    "over_frequency.harmonics over_cases.told "
+    "over_frequency.harmonics over_cases.one_per_code "
     "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
-    "simulate": "methods options judging pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
+    "simulate": "methods options judgement pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
-    "setup.sliders setup.beginning setup.features setup.sums setup.weights setup.instants "
+    "setup.sliders setup.start_of_run setup.features setup.sums setup.weights setup.instants "
     "setup.arrays.readings setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
-    "events.passing failing keeping variants retreat repeated stored.run_state adaptive stored.recorder "
-    "stepped.inputs stepped.going stepped.simulator",
-    "analyses": "given refusals over_time.long_runs over_time.named over_time.begun over_time.variants over_time.verdicts analysis "
+    "events.passing failed_steps snapshots run_template retreat repeated stored.run_state adaptive stored.recorder "
+    "stepped.inputs stepped.stepped_run stepped.simulator",
+    "analyses": "option_values refusals over_time.long_runs over_time.named_signals over_time.start over_time.templates over_time.verdicts analysis "
     "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction recursion_options recursion static "
     "over_time.run transient "
     "signals.corners signals.points modal signals.options signals.inputs signals.families "
@@ -95,17 +95,17 @@ ROOMS = {
     "optimal.program.refinement optimal.results.pointwise "
     "optimal.results.verification optimal.results.failing optimal.meshes optimal.simulated optimal.stable_inversion inverse.inverse "
     "optimal.posing optimal.optimize "
-    "sensitivity.beginnings sensitivity.elements sensitivity.moved sensitivity.variations "
+    "sensitivity.static_start sensitivity.elements sensitivity.changed_values sensitivity.variations "
     "sensitivity.crossing sensitivity.kinks sensitivity.forward sensitivity.gradients sensitivity.adjoint sensitivity.sensitivity "
-    "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.found periodic.periodic "
+    "periodic.clock periodic.states periodic.shooting periodic.stability periodic.sources periodic.orbit periodic.periodic "
     "periodic.forced periodic.periodic_ac periodic.branch periodic.sweep_periodic "
-    "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.judged many.lanes.lanes "
-    "many.journal many.forked many.workers "
+    "many.fit many.spreads many.indices many.cases many.one_case many.lanes.copies many.lanes.places many.lanes.lane_verdicts many.lanes.lanes "
+    "many.journal many.processes many.workers "
     "many.cluster.connection many.cluster.pieces "
     "many.data_set many.sweep many.studies *",
     "api": "",
     "output": "diagram scene animate bending visual_shapes scenes mode_shapes network_shown show summary starts_shown",
-    "commands": "listed telling interrupting running looking making completing",
+    "commands": "kept_listing messages interruption analysis_commands inspection creation completion",
     "cli": "",
     "__main__": "",
 }
@@ -212,6 +212,18 @@ def test_files_are_short_and_named_after_what_they_hold(name):
     assert len(lines) <= LONG.get(file.relative_to(PACKAGE).as_posix(), LONGEST), f"{file.name} has {len(lines)} lines"
     assert max(map(len, lines), default=0) <= 120, "remarks for lint and patterns may be broken, too"
     assert not {"utils", "util", "base", "manager", "helper", "helpers", "data", "misc", "common"} & set(name.split("."))
+
+
+VAGUE = {
+    *("asked", "begun", "chosen", "driven", "found", "given", "kept", "known", "lap", "left", "lent", "lost", "made", "meant"),
+    *("met", "near", "other", "parted", "said", "seen", "shown", "swung", "taken", "told", "wanted", "without"),
+}
+"""Words that fit anything: what a module offers has a name that says what is done to what."""
+
+
+def test_public_names_say_what_is_done_to_what():
+    offered = {(name, node.name) for name, (_, tree) in MODULES.items() for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    assert sorted(each for each in offered if each[1].lower() in VAGUE) == []
 
 
 ALIKE = {

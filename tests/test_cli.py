@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from netsim import cli
-from netsim.commands import looking
+from netsim.commands import inspection
 from netsim.library.files import find_netlist, models_folder
 from netsim.results import files as results
 from netsim.text.errors import coloured
@@ -244,7 +244,7 @@ def test_colours_change_no_letter():
 
 
 def test_an_internal_error_asks_for_a_report(netlist, capsys, monkeypatch):
-    monkeypatch.setattr(looking, "load_model", lambda *_: 1 / 0)
+    monkeypatch.setattr(inspection, "load_model", lambda *_: 1 / 0)
     monkeypatch.delenv("NETSIM_DEBUG", raising=False)
     status, _, err = run(capsys, "check", netlist)
     assert status == 1 and "internal error: ZeroDivisionError" in err and "please report" in err and "Traceback" not in err

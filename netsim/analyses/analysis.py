@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from netsim.analyses.given import Kind, plain_option, written_option
+from netsim.analyses.option_values import Kind, plain_option, written_option
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.initial.initial import Structure
@@ -65,9 +65,9 @@ class Task:
     @property
     def variants(self) -> Any:
         """Runs that were begun and serve other values, kept in `shared`; None where none are."""
-        from netsim.analyses.over_time.variants import Variants
+        from netsim.analyses.over_time.templates import TemplateStore
 
-        return None if self.shared is None else self.shared.setdefault("variants", Variants(self.network))
+        return None if self.shared is None else self.shared.setdefault("variants", TemplateStore(self.network))
 
     @cached_property
     def _built(self) -> tuple[Machine, Structure]:
@@ -85,7 +85,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Line:
+class OptionSource:
     """Where options are from: the run line (from Python an empty one), those that were given beside it, the network and
     what its expressions may name."""
 
@@ -107,7 +107,7 @@ class Analysis(Generic[Options]):
 
     name: str
     options: Mapping[str, Kind]
-    check: Callable[[Mapping[str, Any], Line], Options]
+    check: Callable[[Mapping[str, Any], OptionSource], Options]
     run: Callable[[Task, Options], Samples]
     refuse: Callable[[Task, Options], object] = lambda task, options: None
     notes: Callable[[Task, Options], list[Problem]] = lambda task, options: []
@@ -118,7 +118,7 @@ class Analysis(Generic[Options]):
         return "stop" in self.options
 
 
-def options_of(analysis: Analysis[Options], line: Line, given: Mapping[str, Any]) -> Options:
+def options_of(analysis: Analysis[Options], line: OptionSource, given: Mapping[str, Any]) -> Options:
     """The options of a run line, and those that were given beside it, as the analysis reads them. Raises `InputError`:
     for options that it does not have (E421), else for all that is wrong with those that it has."""
     kinds, run = analysis.options, line.run
@@ -130,7 +130,7 @@ def options_of(analysis: Analysis[Options], line: Line, given: Mapping[str, Any]
     return analysis.check(options, line)
 
 
-def carried_out(analysis: Analysis, task: Task, options: Any, line: Span | None = None) -> Samples:
+def run_analysis(analysis: Analysis, task: Task, options: Any, line: Span | None = None) -> Samples:
     """The analysis of a task, with its name, what it took and the text of the netlist as attributes. Where a mechanism
     cannot move, the axis that locks it is told, and at the `line` of the run that it asks for too much."""
     watch = Stopwatch()

@@ -7,7 +7,7 @@ from typing import Any
 
 from netsim.analyses.inverse.options import motions_in
 from netsim.equations.system import System
-from netsim.network.bindings import TableCall, lift
+from netsim.network.bindings import TableCall, lift_numbers
 from netsim.network.network import Network
 from netsim.network.values import Values, parameter_names
 from netsim.results.progress import present
@@ -21,7 +21,7 @@ def table_calls(system: System, values: Values) -> list[TableCall]:
     """Every table that inputs, or motions in run lines, read."""
     network = system.network
     motions = [motion for run in network.runs for motion in motions_in(run)]
-    shapes = [lift(motion, network.top, values, lambda name, frame: None) for motion in motions]
+    shapes = [lift_numbers(motion, network.top, values, lambda name, frame: None) for motion in motions]
     inputs = [call for p in system.prescribed_inputs for _, call in p.calls]
     return inputs + [call for shape in shapes for call in shape.tables]
 

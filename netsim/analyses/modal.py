@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.signals.linearised import linearised
 from netsim.analyses.signals.points import Point
 from netsim.analyses.signals.states.leading import in_own_units
@@ -30,7 +30,7 @@ from netsim.multibody.recursion.integrals import integrated
 from netsim.results.claims import AT_REST
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
-from netsim.simulate.setup.beginning import begun, settled
+from netsim.simulate.setup.start_of_run import equilibrium_of_run, start_of_run
 from netsim.text.errors import InputError
 
 Array = np.ndarray
@@ -129,9 +129,9 @@ def modal(task: Task, options: ModalOptions) -> Samples:
 def _at_rest(task: Task, options: ModalOptions) -> Point:
     """The point around which the network moves."""
     if options.start == "static":
-        machine, structure, found = settled(task.machine, task.structure, options.at)
+        machine, structure, found = equilibrium_of_run(task.machine, task.structure, options.at)
         return Point(machine, structure, found.g, options.at, AT_REST)
-    machine, structure, g, _ = begun(task.machine, task.structure)
+    machine, structure, g, _ = start_of_run(task.machine, task.structure)
     layout = machine.system.layout
     g[layout.v : layout.y] = 0.0
     g[layout.history : layout.step_size] = 0.0

@@ -18,13 +18,13 @@ from netsim.core.methods.tableaux import watched_nodes
 from netsim.core.newton import set_time
 from netsim.core.states import KINETIC, STORED, energies, sample
 from netsim.equations.history import refuse_delays
-from netsim.equations.machine import Machine, power_room
+from netsim.equations.machine import Machine, power_buffer
 from netsim.equations.starts.written import start_rows
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.diagnosis.changes import Change, changes
 from netsim.initial.differentiated import DifferentiatedPlan, plan_differentiated, set_planned_differentiated
 from netsim.initial.initial import Structure
-from netsim.initial.recovery import Recovery, plan_recovery, recover
+from netsim.initial.recovery import Recovery, plan_recovery, recover_point
 from netsim.multibody.recursion.bodies import NetworkTree, network_tree
 from netsim.multibody.recursion.given import given_of
 from netsim.multibody.recursion.integrals import integrals_of, summed
@@ -38,8 +38,8 @@ from netsim.multibody.tree.algorithms.superelements import superelements
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, add_unseen, reader_of, select
-from netsim.simulate.setup.beginning import begun, told
 from netsim.simulate.setup.features import ends_of
+from netsim.simulate.setup.start_of_run import start_attributes, start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -89,7 +89,7 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
         **({"equations": TRUNCATED} if options.equations == TRUNCATED else {}),
         "unknowns": int((~found.motion).sum()),
         **effort,
-        **told(begin.changed),
+        **start_attributes(begin.changed),
         **({"failure": failure} if failure else {}),
     }
     seen = {name: columns[name] for name in unseen}
@@ -101,7 +101,7 @@ def recursion(task: Task, options: RecursionOptions) -> Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class Begin:
+class TreeStart:
     """Where a tree begins: its machine, its place in that, the point in g, coordinates and speeds, what moved; and how
     points of the network are completed there."""
 
@@ -116,13 +116,13 @@ class Begin:
 
 
 def _sampled(
-    begin: Begin, reader: Reader, time: Array, qs: Array, vs: Array, progress: Report | None
+    begin: TreeStart, reader: Reader, time: Array, qs: Array, vs: Array, progress: Report | None
 ) -> tuple[Array, Array, Problem | None]:
     """What the reader reads at the instants (nt, signals), the energy account [stored, supplied, dissipated, kinetic]
     (nt, 4) and, where they end early, the reason: what diverges has no accelerations to sample any more."""
     machine, work, totals = begin.machine, integrals_of(begin.machine), None
     values, account = np.full((len(time), len(reader.places)), np.nan), np.zeros((len(time) + 1, 4))
-    accounts, before, room = power_room(machine.system), np.zeros(4), np.zeros(reader.size)
+    accounts, before, room = power_buffer(machine.system), np.zeros(4), np.zeros(reader.size)
     (power,) = accounts
     for i, t in enumerate(time):
         if progress and i % TOLD == 0:
@@ -156,10 +156,10 @@ def tree_of(machine: Machine, options: RecursionOptions) -> NetworkTree:
     return found
 
 
-def _beginning(machine: Machine, structure: Structure, found: NetworkTree, start: str) -> Begin:
+def _beginning(machine: Machine, structure: Structure, found: NetworkTree, start: str) -> TreeStart:
     """Where the tree begins: coordinates that no start speaks of are 0."""
     drawn, trial = machine.g, placed(machine, translation(machine, found)) if not start else None
-    machine, structure, g, changed = begun(trial[0] if trial else machine, structure, start, stands=not start)
+    machine, structure, g, changed = start_of_run(trial[0] if trial else machine, structure, start, stands=not start)
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     if trial is not None:
@@ -171,21 +171,21 @@ def _beginning(machine: Machine, structure: Structure, found: NetworkTree, start
         rest = changes(machine, drawn, g, written, written, sizes_of_machine(machine))
         changed = [change for change in changed if change.kind in ("start", "far")] + rest
     plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
-    return Begin(machine, moved, g, q, v, changed, *plans)
+    return TreeStart(machine, moved, g, q, v, changed, *plans)
 
 
-def _complete(begin: Begin, t: float, q: Array, v: Array) -> Array:
+def _complete(begin: TreeStart, t: float, q: Array, v: Array) -> Array:
     """The network's point at positions and velocities of the tree: accelerations and forces from its own equations."""
     machine, moved, point = begin.machine, begin.moved, begin.g.copy()
     set_time(machine.problem, point, t)
     fill(machine, moved, q, v, point)
     set_planned_differentiated(begin.differentiated, point)
-    point = recover(begin.recovery, point, machine.system.layout.state(point), t)
+    point = recover_point(begin.recovery, point, machine.system.layout.state(point), t)
     point[moved.coordinates[0]] = q[moved.coordinates[1]]  # exactly, not as frames say to rounding
     return point
 
 
-def _explicit(begin: Begin, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
+def _explicit(begin: TreeStart, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
     """Samples of an explicit method: times, q, v, what went wrong, what it took."""
     machine, between = begin.machine, options.sample or options.stop / GRID
     times = np.append(np.arange(0.0, options.stop * (1 - 1e-12), between), options.stop)
@@ -238,7 +238,7 @@ def _failure(ended: int, t: float) -> Problem | None:
     return Problem("E505", f"the error test requires ever smaller steps at t = {t:g} s", hint=hint)
 
 
-def _newmark(begin: Begin, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
+def _newmark(begin: TreeStart, found: NetworkTree, options: RecursionOptions) -> tuple[Any, ...]:
     """Samples of Newmark's method."""
     machine, tree, point, q, v = begin.machine, found.tree, begin.g.copy(), begin.q, begin.v
     given = given_of(found, machine.system.layout, superelements(tree, 1)[0])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind
+from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind
 from netsim.simulate.options import wrong_times
 from netsim.text.errors import InputError, Problem, nearest
 

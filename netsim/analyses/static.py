@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, Task
-from netsim.analyses.given import SECOND, WORD, Kind
+from netsim.analyses.option_values import SECOND, WORD, Kind
 from netsim.core.minimum_norm import least_reactions
 from netsim.core.states import STORED, energies, sample
-from netsim.equations.machine import Machine, power_room
+from netsim.equations.machine import Machine, power_buffer
 from netsim.initial.initial import set_differentiated
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
@@ -19,8 +19,8 @@ from netsim.initial.static.equilibrium import Equilibrium
 from netsim.results.samples import Samples
 from netsim.results.selection import Reader, Selection, add_unseen, reader_of, select
 from netsim.simulate.options import unknown_values
-from netsim.simulate.setup.beginning import settled
 from netsim.simulate.setup.choice import observing
+from netsim.simulate.setup.start_of_run import equilibrium_of_run
 from netsim.text.errors import InputError
 
 Array = np.ndarray
@@ -48,14 +48,14 @@ def static(task: Task, options: StaticOptions) -> Samples:
     """The equilibrium: capacitors carry no current, inductors no voltage, mechanisms rest under their loads.
 
     Raises `InputError` for wrong starts, `SimulationError` where no equilibrium is found (E440 to E442)."""
-    machine, _, found = settled(task.machine, task.structure, options.at, options.formulation, judged=True)
+    machine, _, found = equilibrium_of_run(task.machine, task.structure, options.at, options.formulation, judged=True)
     g = found.g
     selection = select(machine, task.saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside)
     reader = observing(machine, reader_of(machine, selection))
     plan, _alive = plan_minimum_norm(machine, find_reactions(machine))
     least_reactions(plan, g)
-    values, power = np.full((1, len(selection.entries)), np.nan), power_room(machine.system)
+    values, power = np.full((1, len(selection.entries)), np.nan), power_buffer(machine.system)
     sample(reader.table, reader.places, g, np.zeros(reader.size), values[0])
     energies(machine.problem, g, power)
     time, columns = np.array([options.at]), {name: values[:, j] for j, name in enumerate(selection.entries)}
@@ -64,7 +64,7 @@ def static(task: Task, options: StaticOptions) -> Samples:
         "formulation": "tree" if machine.element else "absolute",
         "unknowns": machine.system.n,
         "redundant": describe(machine.system),
-        **told(found),
+        **equilibrium_attributes(found),
         "others": "; ".join(_reading(machine, reader, selection, other) for other in found.others),
     }
     energy = np.array([[power[0, STORED], 0.0, 0.0]])
@@ -85,7 +85,7 @@ def _reading(machine: Machine, reader: Reader, selection: Selection, g: Array) -
     return ", ".join(found[:MOST_SIGNALS]) + (" ..." if len(found) > MOST_SIGNALS else "")
 
 
-def told(found: Equilibrium) -> dict[str, Any]:
+def equilibrium_attributes(found: Equilibrium) -> dict[str, Any]:
     """Attributes that say how an equilibrium was found and what it is."""
     stability = {None: "not judged", True: "stable", False: "unstable"}[found.stable]
     if found.free and found.stable is not False:

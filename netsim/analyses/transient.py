@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import NAMES as PARTS
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, plain_option
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import NAMES as PARTS
+from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, plain_option
 from netsim.initial.reactions.axes import locked_chains
 from netsim.multibody.superelements import check_names
 from netsim.results.samples import Samples
@@ -26,7 +26,7 @@ OPTIONS: dict[str, Kind] = {
 }
 
 
-def transient_options(options: Mapping[str, Any], line: Line, name: str = "transient") -> TransientOptions:
+def transient_options(options: Mapping[str, Any], line: OptionSource, name: str = "transient") -> TransientOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     found = check_options(name, options, line.spans)
     check_names(line.network, found.superelements, line.spans)
@@ -50,11 +50,11 @@ def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _notes(task: Task, options: TransientOptions) -> list[Problem]:
     """What the run moves to begin; raises what makes it impossible."""
-    from netsim.simulate.setup.beginning import begun as begun_start
-    from netsim.simulate.setup.beginning import listed
+    from netsim.simulate.setup.start_of_run import changes_in_words
+    from netsim.simulate.setup.start_of_run import start_of_run as begun_start
 
     machine, _, g, changes = begun_start(task.machine, task.structure, options.start)
-    moved = listed([c for c in changes if c.kind not in ("velocity", "far")])
+    moved = changes_in_words([c for c in changes if c.kind not in ("velocity", "far")])
     notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
     notes += [Problem("N402", c.text) for c in changes if c.kind == "far"]
     return [*notes, *locked_chains(machine, g)]

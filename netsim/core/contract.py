@@ -170,7 +170,7 @@ def projected(problem, plan, trial, state):
 
 
 @inner
-def careful(problem, factor, trial, fresh, tolerance):
+def damped_newton(problem, factor, trial, fresh, tolerance):
     """`netsim.core.newton.newton`, damped, from the guess in trial.u; (status, iterations, factorisations, whether the
     factor serves on)."""
     return _newton(
@@ -246,13 +246,13 @@ def proposed(error, order):
 
 
 @inner
-def held(factor):
+def keeps_step(factor):
     """A step that would hardly grow stays, and keeps its factorised matrix."""
     return 1.0 if 1.0 <= factor < 1.2 else factor
 
 
 @inner
-def straight(problem, trial, theta, h, state, wanted):
+def interpolate_linearly(problem, trial, theta, h, state, wanted):
     """Values, differentiated quantities and rates on the line between the step's ends: for methods of order 1 and 2."""
     first, ny, nq = 3 * problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     for m in range(wanted.shape[0]):

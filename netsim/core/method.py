@@ -126,7 +126,7 @@ class DenseOutput(Protocol):
 
 
 @dataclass(frozen=True)
-class Together:
+class CoupledStages:
     """Stages of a step found all at once, where the method's own iteration fails: solve(problem, arrays, trial, t, h,
     last, given) tells whether they were, and size_that_failed(arrays, size) the step in which it last failed."""
 
@@ -175,7 +175,7 @@ class Method:
     formula: bool = False
     renewed: Callable[[Struct, Factor], Struct] = lambda arrays, factor: arrays
     forget: Callable[[Struct], None] = lambda arrays: None
-    together: Together | None = None
+    together: CoupledStages | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("step", Step), ("on_accept", OnAccept), ("dense_output", DenseOutput)):

@@ -8,7 +8,7 @@ step a reading S misses
 
 r is what rounding makes of S, by 4 to 16 eps of the kinds' largest values and what the rounding of equations leaves
 (netsim.core.scales). No step is refused for it: the largest of these, and the largest |S|, are told behind the run
-(netsim.simulate.judging). What derivatives of constraints determine (positive exponents,
+(netsim.simulate.judgement). What derivatives of constraints determine (positive exponents,
 netsim.simulate.setup.weights), accelerations and rates have no part in it: the estimate does not know their errors.
 """
 

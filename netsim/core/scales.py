@@ -75,7 +75,7 @@ def set_scales(problem, trial):
 
 
 @inner
-def widen(problem, trial, state, solved):
+def widen_scales(problem, trial, state, solved):
     """Scales that count what a step tries, where that is far beyond what was known (or was so when it was last looked
     at): what is not `solved` yet up to the nominal sizes."""
     nk, ny, rtol = problem.sizes[NK], problem.sizes[NY], trial.tolerances[RTOL]

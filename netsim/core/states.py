@@ -123,7 +123,7 @@ def load(problem, g, state):
 
 
 @inner
-def found_in(problem, g, state):
+def store_in_state(problem, g, state):
     """What a consistent point holds (x, v, a, y, differentiated quantities and their rates) into a state: `load`
     undone, but for rotations."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
@@ -154,7 +154,7 @@ def project(problem, plan, g, state):
     load(problem, g, state)
     if not make_consistent(plan, g):
         return False
-    found_in(problem, g, state)
+    store_in_state(problem, g, state)
     return True
 
 

@@ -69,7 +69,7 @@ class FormKernels:
 
 
 @dataclass(frozen=True)
-class First:
+class FirstNumbers:
     """Where a batch's differentiated quantities, discretes, relations and delays (prescribed inputs) begin."""
 
     differentiated: int = 0
@@ -77,15 +77,15 @@ class First:
     relation: int = 0
     delay: int = 0
 
-    def behind(self, batch: "Batch") -> "First":
+    def behind(self, batch: "Batch") -> "FirstNumbers":
         """Where those of the next batch begin."""
         begins = self.differentiated, self.discrete, self.relation, self.delay
         sizes = batch.n_differentiated, batch.n_discretes, batch.n_relations, len(batch.form.delayed)
-        return First(*(at + size * batch.n for at, size in zip(begins, sizes)))
+        return FirstNumbers(*(at + size * batch.n for at, size in zip(begins, sizes)))
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownUnknowns:
     """Unknowns of an instance that are known under other numbers: own unknown -> number, and own unknown -> (instance,
     input) that prescribes it."""
 
@@ -98,7 +98,7 @@ class Known:
         return tuple(self.unknowns), tuple(self.inputs)
 
 
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = KnownUnknowns()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Batch:
     instances: tuple[Instance, ...]
     unknowns: dict[Key, Array]
     prescribed_inputs: dict[Key, Array]
-    first: First = First()
+    first: FirstNumbers = FirstNumbers()
     shapes: tuple[Shape, ...] = ()
     tables: dict[Key, Array] = field(default_factory=dict)
     constants: dict[Key, tuple[Array, int]] = field(default_factory=dict)
@@ -194,9 +194,9 @@ def component_batch(
     numbering: Numbering,
     hidden: Mapping,
     driven: Mapping,
-    begins: First,
+    begins: FirstNumbers,
     kernels: FormKernels,
-    known: list[Known],
+    known: list[KnownUnknowns],
 ) -> tuple[Batch, Numbering]:
     """The batch of instances of one form, with the numbering grown by what they own and is not `known` (one for each
     member, all of one shape).

@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from netsim.equations.batches import NOTHING_KNOWN, Batch, First, FormKernels, Known, component_batch, form_of
+from netsim.equations.batches import (
+    NOTHING_KNOWN,
+    Batch,
+    FirstNumbers,
+    FormKernels,
+    KnownUnknowns,
+    component_batch,
+    form_of,
+)
 from netsim.equations.expression_form import expression_batches
 from netsim.equations.inputs import bounds_of
 from netsim.equations.numbering import Numbering
@@ -24,7 +32,7 @@ def batches_of(
     numbering: Numbering,
     values: Values,
     kernels_of: KernelsOf = plain_kernels,
-    known: Mapping[int, Known] | None = None,
+    known: Mapping[int, KnownUnknowns] | None = None,
 ) -> tuple[list[Batch], list[Prescribed], Numbering]:
     """Every element of the system; raises `InputError` with all that is wrong in bound expressions.
 
@@ -43,7 +51,7 @@ def batches_of(
         groups.setdefault((id(instance.component.definition), instance.counts, states, shape), []).append(i)
     batches: list[Batch] = []
     home: dict[int, tuple[Batch, int]] = {}
-    begins = First(delay=sum(d.n for d in prescribed_inputs))
+    begins = FirstNumbers(delay=sum(d.n for d in prescribed_inputs))
     for (_, _, states, _), members in groups.items():
         kernels, aliases = (
             kernels_of(network.instances[members[0]], states),

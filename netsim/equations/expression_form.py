@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.rotation import cayley_matrix, cayley_rate
-from netsim.equations.batches import Batch, First, FormKernels
+from netsim.equations.batches import Batch, FirstNumbers, FormKernels
 from netsim.equations.forms.facts import Facts, facts_of, tuples
 from netsim.equations.forms.form import Expressions, Form
 from netsim.equations.forms.symbols import CONSTANT, Key, Symbols
@@ -30,7 +30,7 @@ def expression_batches(
     numbering: Numbering,
     hidden: Mapping,
     home: Mapping,
-    begins: First,
+    begins: FirstNumbers,
 ) -> Iterator[Batch]:
     """One batch per shape: `hidden` gives the unknowns of the inputs, `home` where each instance stands,
     `begins` where differentiated quantities, discretes and relations begin."""
@@ -45,7 +45,7 @@ def expression_batches(
 
 
 @dataclass(frozen=True)
-class Lent:
+class ExpressionData:
     """What an expression reads, as data: (key, order) of its symbols, the sizes of its parameters, how many quantities
     are differentiated; (signal, key) of unknowns and of constants of other elements; which unknowns have position,
     velocity and acceleration, and whose matrix entries are wanted order by order."""
@@ -70,7 +70,10 @@ class _ExpressionForm:
 
         facts = _facts(bound, numbering, home)
         self.lent = facts.recall(
-            ("lent",), lambda: build().lent, lambda lent: [*vars(lent).values()], lambda data: Lent(*tuples(data))
+            ("lent",),
+            lambda: build().lent,
+            lambda lent: [*vars(lent).values()],
+            lambda data: ExpressionData(*tuples(data)),
         )
         rows = tuple(("own", i) for i in range(scalar_count(bound.sizes)))
         self.form = Form(
@@ -79,7 +82,7 @@ class _ExpressionForm:
         )  # fmt: skip
         self.kinematic = {**dict(self.lent.kinematic), **dict.fromkeys(rows, False)}
 
-    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: First) -> Batch:
+    def batch(self, group: list[Bound], numbering: Numbering, hidden: Mapping, begins: FirstNumbers) -> Batch:
         unknowns: dict[Key, Array] = {}
         prescribed_inputs: dict[Key, Array] = {}
         for r, (j, key) in enumerate(self.lent.refs):
@@ -159,10 +162,10 @@ class _Expression:
         self.expressions = Expressions(self.symbols, residuals, tuple(self.differentiated), {}, *zeros)
 
     @property
-    def lent(self) -> Lent:
+    def lent(self) -> ExpressionData:
         """What it reads, as data."""
         parameters = tuple((name, len(scalars)) for name, scalars in self.symbols.parameters.items())
-        return Lent(
+        return ExpressionData(
             tuple(self.symbols.gathered), parameters, len(self.differentiated), tuple(self.refs),
             tuple(self.lent_constants), tuple(self.kinematic.items()), tuple(sorted(self.apart)),
         )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 from netsim.equations.batches import form_of
 from netsim.equations.forms.symbols import UNIFORM, Symbols
 from netsim.library.component import SECOND, WORLD, dimension, scalar_count, sizes_of
-from netsim.network.bindings import Shape, TableCall, lift, symbolic_scope
+from netsim.network.bindings import Shape, TableCall, lift_numbers, symbolic_scope
 from netsim.network.expansion import build_network
 from netsim.network.network import Frame, Network
 from netsim.network.signals import NodeSignal, Reading, find_signal
@@ -54,7 +54,7 @@ def bounds_of(network: Network, values: Values) -> list[Bound]:
             if binding.name in inputs:
                 quantity = inputs[binding.name]
                 try:
-                    shape = with_dimensions(lift(binding.value, instance.frame, values, signal), network)
+                    shape = with_dimensions(lift_numbers(binding.value, instance.frame, values, signal), network)
                     found.append(Bound(i, quantity, sizes_of(quantity.size, dict(instance.counts)), shape))
                 except InputError as error:
                     problems.extend(error.problems)

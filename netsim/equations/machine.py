@@ -20,7 +20,7 @@ from netsim.equations.forms.symbols import UNIFORMS
 from netsim.equations.history import history_of
 from netsim.equations.kernels.addresses import addresses
 from netsim.equations.kernels.kernel import Kernel, place_kernel, start_kernel
-from netsim.equations.kernels.precomputation import Changing, with_constants
+from netsim.equations.kernels.precomputation import ChangingParameters, with_constants
 from netsim.equations.kernels.program import Program
 from netsim.equations.kernels.reference import evaluate, run_reference
 from netsim.equations.parameters import parameters_of
@@ -31,7 +31,7 @@ from netsim.network.network import GROUND
 from netsim.network.placement import two_places
 from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.network.values import Values
-from netsim.text.collecting import paused
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import InputError, NetsimError, Problem
 from netsim.text.expressions.sizes import flatten
 
@@ -106,7 +106,7 @@ def run_calls(calls: list[Call], uniforms: Array, g: Array, out: Array) -> None:
         run_reference(c.program, c.n, c.gather, uniforms, c.parameters, c.scatter, g, out)
 
 
-@paused()
+@collection_paused()
 def build_machine(system: System, values: Values, earlier: Callable[[Any, str], Any] | None = None) -> Machine:
     """Evaluate all parameters, load tables, compile what a run needs. `earlier(call, wanted)` supplies tables over
     earlier runs.
@@ -122,7 +122,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
             found = parameters_of(item, values) if isinstance(item, Batch) else prescribed_parameters(item, values)
             parameters[id(item)] = np.ascontiguousarray(found)
             if values.inputs and any(read_inputs(shape, values) for shape in item.shapes):
-                parameters[id(item)] = parameters[id(item)].view(Changing)
+                parameters[id(item)] = parameters[id(item)].view(ChangingParameters)
         except InputError as error:
             problems.extend(error.problems)
     problems.extend(values.unknown_overrides())
@@ -177,7 +177,7 @@ def _sizes(system: System) -> Array:
     return sizes
 
 
-def rebuilt(machine: Machine, system: System) -> Machine:
+def with_system(machine: Machine, system: System) -> Machine:
     """The machine of another system of the same unknowns, with the same values, history, and parts that are eliminated
     first."""
     return replace(
@@ -249,7 +249,7 @@ def _batch_call(system: System, batch: Batch, kernel: Kernel, parameters: Mappin
     return custom_call(system, batch, kernel, parameters, system.scatter(batch, kernel))
 
 
-def power_room(system: System) -> Array:
+def power_buffer(system: System) -> Array:
     """Room for powers and energies, a row for each account: supplied, dissipated, stored, kinetic; then stored and
     kinetic of each component type."""
     return np.zeros((system.accounts, 4 + 2 * len(system.batches)))
@@ -260,7 +260,7 @@ def _energy_call(system: System, number: int, batch: Batch, parameters: Mapping[
     places = {0: 0, 1: 1, 2: 4 + 2 * number, 3: 5 + 2 * number}
     own = np.array([places[place[1]] for place in kernel.scatter], np.int32)
     account = np.arange(batch.n, dtype=np.int32) % system.accounts
-    return custom_call(system, batch, kernel, parameters, own[:, None] + account * power_room(system).shape[1])
+    return custom_call(system, batch, kernel, parameters, own[:, None] + account * power_buffer(system).shape[1])
 
 
 def custom_call(system: System, batch: Batch, kernel: Kernel, parameters: Mapping[int, Array], scatter: Array) -> Call:

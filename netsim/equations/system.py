@@ -20,7 +20,7 @@ from netsim.equations.numbering import Numbering, number_unknowns
 from netsim.equations.prescribed import Prescribed
 from netsim.network.network import Network
 from netsim.network.values import Values
-from netsim.text.collecting import paused
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import InputError
 
 Array = np.ndarray
@@ -154,7 +154,7 @@ class System:
         return np.ascontiguousarray(np.array(rows, dtype=np.int32).reshape(len(rows), batch.n))
 
 
-@paused()
+@collection_paused()
 def build_system(network: Network, values: Values | None = None, kernels_of: KernelsOf = plain_kernels) -> System:
     """Number, batch, and find the pattern; `kernels_of` as for `batches_of`. Raises `InputError` for what binding
     expressions get wrong."""

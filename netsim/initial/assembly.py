@@ -15,7 +15,7 @@ import numpy as np
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts.rows import StartRow, Turn
+from netsim.equations.starts.rows import RotationDeviation, StartRow
 from netsim.equations.system import System
 from netsim.initial.charts import recharted, turn_between
 from netsim.initial.conflicts import minimal_conflict
@@ -87,7 +87,7 @@ class OpenJoint(NamedTuple):
 # ------------------------------------------------------------------------------------------------ joint coordinates
 
 
-def lifted(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
+def lift(found: Signature, o: Offsets, chosen: Array, variables: Array, system: System) -> Offsets:
     """Offsets with which those of `variables` that follow from positions (a hinge's angle, the far side of a weld that
     a damper holds) are solved together with them."""
     least, asked = np.array(o.d), variables[variables < system.n]
@@ -115,7 +115,7 @@ def turn_to_starts(machine: Machine, g: Array, rows: Sequence[StartRow]) -> None
     """Bodies written nearly half a turn or more from where they are drawn begin where they are written: there Newton's
     way is not unique."""
     for row in rows:
-        if isinstance(row.source, Turn) and row.source.component == 0:
+        if isinstance(row.source, RotationDeviation) and row.source.component == 0:
             first = machine.system.layout.charts + 9 * row.source.frame
             if turn_between(g[first : first + 9].reshape(3, 3), row.source.wanted) > FAR:
                 g[first : first + 9] = row.source.wanted.ravel()
@@ -162,7 +162,7 @@ def speaks_of_positions(row: StartRow) -> bool:
     return row.word == "start" and not np.any(row.orders)
 
 
-def closed(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> list[StartRow]:
+def close_stage(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: Sizes) -> list[StartRow]:
     """Stage k solved, in place, with the starts in `rows` met as nearly as the constraints allow: the rows with the
     values they got.
 
@@ -200,7 +200,7 @@ def _nearly(stages: Stages, g: Array, k: int, rows: Sequence[StartRow], sizes: S
 
 def _as_taken(machine: Machine, row: StartRow, missed: float, g: Array) -> StartRow:
     """The row with the value it got as its target."""
-    if not isinstance(row.source, Turn):
+    if not isinstance(row.source, RotationDeviation):
         return replace(row, target=row.target + missed)
     first = machine.system.layout.charts + 9 * row.source.frame
     return replace(row, source=replace(row.source, wanted=g[first : first + 9].reshape(3, 3).copy()))

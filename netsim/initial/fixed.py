@@ -71,7 +71,7 @@ def _take(row: StartRow, taken: dict[int, StartRow], behind: Callable[[StartRow]
     return False
 
 
-def held(found: Signature, static: Offsets, chosen: Array, rows: list[StartRow], freed: list[int]) -> Offsets:
+def held_offsets(found: Signature, static: Offsets, chosen: Array, rows: list[StartRow], freed: list[int]) -> Offsets:
     """The static offsets where these rows hold and the rates they free are unknown: an equation in which such a rate
     stands (of a controller's integral) says nothing about the motion it reads, and is not differentiated. Where others
     would be more often instead (v = k*w between written voltages), the offsets stay.

@@ -19,9 +19,9 @@ from netsim.equations.starts.written import relative_rows, start_rows
 from netsim.equations.system import System
 from netsim.initial.assembly import (
     Sizes,
-    closed,
+    close_stage,
     length,
-    lifted,
+    lift,
     near_guesses,
     open_joint,
     sizes_of_machine,
@@ -33,7 +33,7 @@ from netsim.initial.consistent.newton import Inconsistent, solve_stage
 from netsim.initial.cut_sets import summed_offsets
 from netsim.initial.diagnosis.changes import Change, changes
 from netsim.initial.diagnosis.operating_point import far_from_rest
-from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
+from netsim.initial.fixed import fixed_rows, free_rates, held_offsets, stage_of
 from netsim.initial.stages import Stages, slots
 from netsim.network.network import Instance
 from netsim.structure.orders import (
@@ -242,10 +242,10 @@ def with_coordinates(system: System, structure: Structure, variables: Array) -> 
     """The structure in which those of `variables` that follow from positions (a joint's angle) are solved, with their
     rates, where these are."""
     found, everything = structure.signature, np.ones(len(structure.signature.equation), bool)
-    dynamic = lifted(found, structure.dynamic, everything, variables, system)
+    dynamic = lift(found, structure.dynamic, everything, variables, system)
     chosen = everything if structure.static is structure.dynamic else structure.static_triples
     return replace(
-        structure, dynamic=dynamic, static=lifted(structure.at_rest, structure.static, chosen, variables, system)
+        structure, dynamic=dynamic, static=lift(structure.at_rest, structure.static, chosen, variables, system)
     )
 
 
@@ -289,7 +289,7 @@ def _static(
     held."""
     o, before = structure.static, g.copy()
     fixed, freed = fixed_rows(machine, structure.at_rest, o, starts)
-    o = held(structure.at_rest, o, structure.static_triples, fixed, freed)
+    o = held_offsets(structure.at_rest, o, structure.static_triples, fixed, freed)
     stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
     for k in range(-int(o.d.max(initial=0)), 1):
         if k == 0 and (solved := free_rates(stages, g, fixed, freed)) is not None:
@@ -343,7 +343,7 @@ def _solve(
         g[:] = before
         if not rows or k == 0 or not len(sizes.lengths) or not all(map(speaks_of_positions, rows)):
             raise _explained(stages, wrong, rows, g, sizes, freed) from None
-        taken = dict(zip(map(id, rows), closed(stages, g, k, rows, sizes)))
+        taken = dict(zip(map(id, rows), close_stage(stages, g, k, rows, sizes)))
         return [taken.get(id(row), row) for row in starts]
     return starts
 

@@ -140,7 +140,7 @@ def _differentiated_sizes(machine: Machine, structure: Structure, g: Array, valu
     return np.where(here < VANISHING, np.fmax(here, there), here)
 
 
-def recover(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
+def recover_point(recovery: Recovery, g: Array, state: Array, t: float) -> Array:
     """A global vector consistent at every order near `state` = [x | v | a | y | q | q' | ...] at time t.
 
     Raises `SimulationError` where a table does not reach t, or a stage has no solution."""

@@ -14,7 +14,7 @@ from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.initial import Structure
 from netsim.initial.reachability import POSITIONS
-from netsim.initial.reactions.redundancy import describe, repeated
+from netsim.initial.reactions.redundancy import dependent_constraints, describe
 from netsim.initial.stages import Stages, slots, stage_matrix
 from netsim.text.errors import InputError, Problem, SimulationError
 
@@ -49,7 +49,7 @@ def check_regular(full: Machine, found: Redundant, reduced: Machine, structure: 
         solve_stage(stages, point, POSITIONS)
     except SimulationError:
         return
-    nearby = repeated(full, point)
+    nearby = dependent_constraints(full, point)
     if nearby is None or len(nearby.rows) < len(found.rows):
         joints = describe(without_redundant(full.system, found)).partition(" at ")[2]
         message = (

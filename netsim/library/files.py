@@ -18,9 +18,9 @@ from netsim.library.functions import Functions, check_functions
 from netsim.library.places import exists, is_file, names_in, own_folders, own_roots, roots_of, texts_in
 from netsim.library.places import library_folder as library_folder
 from netsim.library.places import models_folder as models_folder
-from netsim.library.shadowing import Type, chosen, told
+from netsim.library.shadowing import Type, own_and_library, shadowing_problems
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.kept.parsed import parsed
+from netsim.text.kept.parsed_texts import parsed
 from netsim.text.limits import check_limit
 from netsim.text.parse import parse
 from netsim.text.roots import check_inside, present_roots, within
@@ -235,7 +235,7 @@ def _collected(program: Program) -> Library:  # noqa: C901  (one case per kind o
     visit(program.statements)
     with within(own_roots(GIVEN)):
         visit(statement for each in given.values() for statement in each)
-    for problem in told(shadows, (*components.values(), *models.values()), library_folder()):
+    for problem in shadowing_problems(shadows, (*components.values(), *models.values()), library_folder()):
         (notes if problem.is_note else problems).append(problem)
     known = Functions(functions)
     whole = extended(components, problems, models, homes)
@@ -263,7 +263,7 @@ def _define_type(
     table: dict, other: dict, item: Type, problems: list[Problem], shadows: list[tuple[Type, Type]]
 ) -> None:
     before = table.get(item.name) or other.get(item.name)
-    pair = chosen(before, item, library_folder()) if before is not None else None
+    pair = own_and_library(before, item, library_folder()) if before is not None else None
     if pair is None:
         _define(table if before is None or item.name in table else other, item, "type", problems)
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from netsim.library.files import Library, library_folder
-from netsim.text.errors import either, nearest
+from netsim.text.errors import did_you_mean, nearest
 from netsim.text.syntax import ComponentDef, ModelDef
 
 Definition = ComponentDef | ModelDef
@@ -40,13 +40,13 @@ GROUND = frozenset(["anchor", "clamp", "earth", "fixed", "frame", "gnd", "ground
 """What other programs call the element that holds a node at rest, or at 0 V."""
 
 
-def meant(kind: str, library: Library) -> str:
+def suggestion_for_type(kind: str, library: Library) -> str:
     """The hint for a type that is not there: "did you mean 'voltage'?" for `voltage_source`. What the
     field calls so goes first, then a name of nearly the same letters; '' where there is none."""
     if kind.lower() in GROUND:
         return "the node 'ground' is that, without an element: s1 spring (a, ground) ..."
     near, far = _found(kind, library)
-    return either([each.name for each in near[:2] or far[:1]]) or nearest(kind, library.types())
+    return did_you_mean([each.name for each in near[:2] or far[:1]]) or nearest(kind, library.types())
 
 
 def _found(words: str, library: Library) -> tuple[list[Definition], list[Definition]]:

@@ -10,7 +10,7 @@ from netsim.text.syntax import ComponentDef, Instance, ModelDef
 Type = ComponentDef | ModelDef
 
 
-def chosen(first: Type, second: Type, folder: Path) -> tuple[Type, Type] | None:
+def own_and_library(first: Type, second: Type, folder: Path) -> tuple[Type, Type] | None:
     """(the program's own, the library's) of two types with one name; None where both are of one kind."""
     shipped = [Path(each.span.file).is_relative_to(folder) for each in (first, second)]
     if shipped[0] == shipped[1]:
@@ -18,7 +18,7 @@ def chosen(first: Type, second: Type, folder: Path) -> tuple[Type, Type] | None:
     return (second, first) if shipped[0] else (first, second)
 
 
-def told(shadows: Iterable[tuple[Type, Type]], types: Iterable[Type], folder: Path) -> Iterator[Problem]:
+def shadowing_problems(shadows: Iterable[tuple[Type, Type]], types: Iterable[Type], folder: Path) -> Iterator[Problem]:
     """What to say of each pair (own, library's): a note (N221), or E221 where other types of the libraries are made of
     the library's."""
     others = [each for each in types if Path(each.span.file).is_relative_to(folder)]

@@ -41,7 +41,7 @@ class TableCall:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LiftedNumber:
     """A lifted number: a literal or a name with a value, and where to evaluate it."""
 
     expr: Expr
@@ -55,7 +55,7 @@ class Shape:
     """An expression with its numbers, signals and tables taken out; equal shapes share one kernel."""
 
     expr: Expr
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[LiftedNumber, ...]
     signals: tuple[Any, ...] = ()
     tables: tuple[TableCall, ...] = ()
 
@@ -75,12 +75,12 @@ class _Lift:
     values: Values
     frame: Frame
     find_signal: Callable[[Name, Frame], Any]
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[LiftedNumber] = field(default_factory=list)
     signals: list[Any] = field(default_factory=list)
     tables: list[TableCall] = field(default_factory=list)
 
 
-def lift(expr: Expr, frame: Frame, values: Values, find_signal: Callable[[Name, Frame], Any]) -> Shape:
+def lift_numbers(expr: Expr, frame: Frame, values: Values, find_signal: Callable[[Name, Frame], Any]) -> Shape:
     """Take an expression apart. `find_signal(name, frame)` gives what a signal's name refers to (with a hashable
     `.key`) or None."""
     refuse_sum_of_temperatures(expr)
@@ -146,7 +146,7 @@ def _is_literal(expr: Expr) -> bool:
 def _leaf(expr: Expr, state: _Lift) -> Expr:
     typed = evaluate(expr, state.values.scope(state.frame))
     dimension = typed.dimension
-    state.leaves.append(Leaf(expr, state.frame, dimension, shape(typed.value)))
+    state.leaves.append(LiftedNumber(expr, state.frame, dimension, shape(typed.value)))
     return Name((Part(f"$number {len(state.leaves) - 1}"),), span=expr.span)  # type: ignore[attr-defined]
 
 
@@ -227,7 +227,7 @@ def table_call(call: Call, state: _Lift) -> TableCall:
             )
         )
     column = arguments[2] if len(arguments) == 3 else column
-    argument = lift(arguments[1], state.frame, state.values, state.find_signal)
+    argument = lift_numbers(arguments[1], state.frame, state.values, state.find_signal)
     if argument.signals:
         hint = "bind a function of time"
         raise InputError(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from netsim.library.component import WORLD, Component
 from netsim.library.files import Library, check_library, collect, homes, included
 from netsim.library.places import roots_of
-from netsim.library.search import meant
+from netsim.library.search import suggestion_for_type
 from netsim.network.checks import types_used, wrong_names, wrong_paths, wrong_signals
 from netsim.network.network import (
     GROUND,
@@ -22,9 +22,9 @@ from netsim.network.network import (
     name_text,
     spans_of,
 )
-from netsim.network.repetition import resolved, unrolled, written_out
-from netsim.text.collecting import paused
-from netsim.text.errors import SHOWN, InputError, Problem, Span, nearest, source_line, told_once
+from netsim.network.repetition import resolve_indices, substituted, unroll
+from netsim.text.collecting import collection_paused
+from netsim.text.errors import SHOWN, InputError, Problem, Span, nearest, one_per_cause, source_line
 from netsim.text.limits import TOO_LARGE, check_limit
 from netsim.text.syntax import (
     Assert,
@@ -53,7 +53,7 @@ from netsim.text.syntax import (
 from netsim.text.syntax import Instance as InstanceText
 
 
-@paused()
+@collection_paused()
 def build_network(program: Program, counts: Mapping[str, int] | None = None, text: str = "") -> Network:
     """Expand a program; `counts` overrides top-level counts. Raises `InputError` with every mistake found."""
     statements = tuple(included(program))
@@ -108,7 +108,7 @@ class _Expander:
             self._attempt(self._instances, statement, frame)
 
     def _repeated(self, statement: Repeated, frame: Frame) -> None:
-        for each in unrolled(statement, frame):
+        for each in unroll(statement, frame):
             if frame.prefix and not isinstance(each, Let):
                 raise InputError(Problem("E223", "this belongs to the top level, not inside a model", statement.span))
             self._declaration(each, frame)
@@ -208,7 +208,7 @@ class _Expander:
             raise InputError(Problem("E258", message, span, hint=hint or f"component NAME extends {kind} ... end"))
         hint = ""
         if len(self.problems) < SHOWN:  # what is not shown needs no hint, and all of the library is searched for one
-            hint = homes(kind) or meant(kind, self.library) or "is a `use` line missing?"
+            hint = homes(kind) or suggestion_for_type(kind, self.library) or "is a `use` line missing?"
         raise InputError(Problem("E226", f"no component or model is called '{kind}'", span, hint=hint))
 
     def _type_span(self, text: InstanceText) -> Span:
@@ -365,11 +365,11 @@ class _Expander:
         if not self.problems:
             self.problems += wrong_paths(nodes, instances)
         if self.problems:
-            raise InputError(told_once(self.problems))
+            raise InputError(one_per_cause(self.problems))
 
         def of(kind: type) -> tuple:
-            found = (written_out(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
-            return tuple(resolved(s, top) for s in found)
+            found = (substituted(s, {}, top) for s in (*statements, *self.readings) if isinstance(s, kind))
+            return tuple(resolve_indices(s, top) for s in found)
 
         asked = (of(World), of(Run), of(Save), of(Plot), of(Measure), of(Assert))
         return Network(

@@ -12,7 +12,7 @@ from netsim.network.expansion import build_network
 from netsim.network.network import Network
 from netsim.text.errors import SAVE_IT, InputError, Problem, nearest, show_lines_of
 from netsim.text.expressions.from_python import mapping_given, plain_number, refused
-from netsim.text.kept.parsed import parsed_text
+from netsim.text.kept.parsed_texts import parsed_text
 from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.show import show

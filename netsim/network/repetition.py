@@ -6,7 +6,8 @@ written out needs no frame of its own.
 
 Elements that are copies of a line in copies of a model have the same parameters. What a line binds is evaluated in a
 frame, and a frame is what its names stand for: expressions of the text, each in its own frame. Where the expressions
-are the same ones all the way up, so are the values: a subcircuit used a thousand times is evaluated once (`Alike`).
+are the same ones all the way up, so are the values: a subcircuit used a thousand times is evaluated once
+(`AlikeElements`).
 """
 
 import itertools
@@ -21,46 +22,46 @@ from netsim.text.errors import InputError
 from netsim.text.syntax import Expr, Let, Measure, Name, Number, Part, Repeated, Statement
 
 
-def unrolled(statement: Repeated, frame: Frame) -> Iterator[Statement]:
+def unroll(statement: Repeated, frame: Frame) -> Iterator[Statement]:
     """The statements it stands for; raises `InputError` where a range or a number in braces is no whole number known
     from counts."""
     for values in itertools.product(*spans_of(statement.ranges, frame, 0, statement.span)):
-        yield written_out(statement.statement, {r.variable: v for r, v in zip(statement.ranges, values)}, frame)
+        yield substituted(statement.statement, {r.variable: v for r, v in zip(statement.ranges, values)}, frame)
 
 
-def written_out(tree: Any, values: Mapping[str, int], frame: Frame) -> Any:
+def substituted(tree: Any, values: Mapping[str, int], frame: Frame) -> Any:
     """A piece of syntax with loop variables replaced and braces resolved."""
     if isinstance(tree, Name) and len(tree.parts) == 1 and not tree.parts[0].indices and tree.parts[0].text in values:
         return Number(float(values[tree.parts[0].text]), "", span=tree.span)
     if isinstance(tree, Part) and tree.number is not None:
         number = integer(tree.number, frame.with_integers(values))
-        return Part(f"{tree.text}{number}", written_out(tree.indices, values, frame))
+        return Part(f"{tree.text}{number}", substituted(tree.indices, values, frame))
     if isinstance(tree, Let | Measure) and tree.number is not None:
         tree = replace(tree, name=f"{tree.name}{integer(tree.number, frame.with_integers(values))}", number=None)
     if is_dataclass(tree):
-        inner = {f.name: written_out(getattr(tree, f.name), values, frame) for f in fields(tree) if f.name != "span"}
+        inner = {f.name: substituted(getattr(tree, f.name), values, frame) for f in fields(tree) if f.name != "span"}
         return replace(tree, **inner)  # type: ignore[type-var]
     if isinstance(tree, tuple):
-        return tuple(written_out(item, values, frame) for item in tree)
+        return tuple(substituted(item, values, frame) for item in tree)
     return tree
 
 
-def resolved(tree: Any, frame: Frame) -> Any:
+def resolve_indices(tree: Any, frame: Frame) -> Any:
     """A piece of syntax with the indices that counts give as numbers: `hook[n + 1].v` -> `hook[7].v`."""
     if isinstance(tree, Part) and tree.indices:
         with suppress(InputError):  # told where the name is looked up
             indices = tuple(Number(float(integer(i, frame)), "", span=i.span) for i in tree.indices)
             return replace(tree, indices=indices)
     if is_dataclass(tree):
-        inner = {f.name: resolved(getattr(tree, f.name), frame) for f in fields(tree) if f.name != "span"}
+        inner = {f.name: resolve_indices(getattr(tree, f.name), frame) for f in fields(tree) if f.name != "span"}
         return replace(tree, **inner)  # type: ignore[type-var]
     if isinstance(tree, tuple):
-        return tuple(resolved(item, frame) for item in tree)
+        return tuple(resolve_indices(item, frame) for item in tree)
     return tree
 
 
 @dataclass(eq=False)
-class Alike:
+class AlikeElements:
     """What elements of a network are by their text; `frames` are those that were looked at."""
 
     network: Network

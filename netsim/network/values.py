@@ -14,7 +14,7 @@ import numpy as np
 from netsim.library.component import WORLD, Component, dimension, names_in, plain_name, resolve_name, sizes_of
 from netsim.network.network import Definition, Frame, Instance, Network
 from netsim.network.placement import placed
-from netsim.network.repetition import Alike
+from netsim.network.repetition import AlikeElements
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.literals import is_bare
 from netsim.text.expressions.operations import apply
@@ -42,9 +42,9 @@ class Values:
     inputs: frozenset[str] = frozenset()
 
     @cached_property
-    def alike(self) -> Alike:
+    def alike(self) -> AlikeElements:
         """What elements are by their text."""
-        return Alike(self.network)
+        return AlikeElements(self.network)
 
     def changed(self, name: str, value: Expr) -> "Values":
         """These with another value of a parameter on which no place in space depends: what cannot read it stays."""

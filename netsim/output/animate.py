@@ -34,7 +34,7 @@ from netsim.output.scene import (
     rod,
     sphere,
 )
-from netsim.results.files import writable, written
+from netsim.results.files import writable, write_atomically
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem
 
@@ -77,7 +77,7 @@ def write_page(scene: Scene | Samples, path: Path | str, most_times: int = MOST_
             Problem("E436", f"an animation cannot be written to '{path}'", hint="write it to a .html file")
         )
     page = page_text(scene_of_samples(scene) if isinstance(scene, Samples) else scene, most_times)
-    return written(writable(path), lambda place: place.write_text(page, encoding="utf-8"))
+    return write_atomically(writable(path), lambda place: place.write_text(page, encoding="utf-8"))
 
 
 def page_text(scene: Scene, most_times: int = MOST_TIMES) -> str:

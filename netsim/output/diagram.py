@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim.network.network import GROUND, Instance, Network
-from netsim.results.files import written
+from netsim.results.files import write_atomically
 from netsim.results.plots import check_picture
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Drawing:
 def draw_network(model: "Model", path: Path | str) -> Path:
     """Draw a model's network into a .png or .svg file and return its path; raises `InputError` for another format."""
     drawing = arranged(model.network)
-    return written(check_picture(path), lambda place: _draw(model.network, drawing, place))
+    return write_atomically(check_picture(path), lambda place: _draw(model.network, drawing, place))
 
 
 def arranged(network: Network) -> Drawing:

@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.api import Model
 from netsim.output.animate import write_page
-from netsim.output.scene import Chapter, Scene
+from netsim.output.scene import Scene, TimeSection
 from netsim.output.scenes import scene_of
 from netsim.results.samples import Samples
 
@@ -45,7 +45,7 @@ def scene_of_modes(model: Model, samples: Samples) -> Scene:
     moves = _moves(still, scene_of(model, _moving(samples, probe, phases)), modes, _size(still))
     amplitudes = probe * np.where(moves > 0.0, REACH * _size(still) / np.where(moves > 0.0, moves, 1.0), 0.0)
     begins = np.arange(modes) * (PERIOD + BETWEEN)
-    chapters = tuple(Chapter(_named(samples, k), float(b), float(b + PERIOD)) for k, b in enumerate(begins))
+    chapters = tuple(TimeSection(_named(samples, k), float(b), float(b + PERIOD)) for k, b in enumerate(begins))
     return replace(scene_of(model, _moving(samples, amplitudes, phases)), arrows=(), traces=(), chapters=chapters)
 
 

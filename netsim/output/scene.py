@@ -97,7 +97,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class TimeSection:
     """A part of the time that the page shows by itself, over and over: from `first` to `last` s."""
 
     name: str
@@ -124,7 +124,7 @@ class Scene:
     grid: bool = True
     ground: float | None = None
     message: str = ""
-    chapters: tuple[Chapter, ...] = ()
+    chapters: tuple[TimeSection, ...] = ()
 
 
 # --------------------------------------------------------------------------------------------------- shapes

@@ -12,12 +12,12 @@ from netsim.equations.forms.symbols import CONSTANT
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts.rows import StartRow, Turn
+from netsim.equations.starts.rows import RotationDeviation, StartRow
 from netsim.equations.starts.written import reading_row, start_rows
 from netsim.initial.charts import turn_between
 from netsim.library.component import is_kinematic
 from netsim.results.over_frequency.curves import reading
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.columns import columns
 from netsim.text.errors import InputError
 from netsim.text.expressions.sizes import flatten
@@ -60,12 +60,12 @@ def states(model: "Model") -> list[State]:
 
     Raises the errors of the start of the first run."""
     start = next((getattr(option, "start", "") for option in model.run_options()), "")
-    machine, _, g, _ = begun(model.machine, model.structure, start)
+    machine, _, g, _ = start_of_run(model.machine, model.structure, start)
     written = [row for row in start_rows(machine.system, machine.values) if row.word == "start"]
     of_slots = {
         (int(row.variables[0]), int(row.orders[0])): row
         for row in written
-        if row.placed >= 0 and not isinstance(row.source, Turn)
+        if row.placed >= 0 and not isinstance(row.source, RotationDeviation)
     }
     of_elements = {row.path: row for row in written if row.placed < 0}
     found = [
@@ -74,7 +74,9 @@ def states(model: "Model") -> list[State]:
     ]
     shown = {state.name for state in found}
     return found + [
-        _written(machine, row, g) for row in written if row.path not in shown and not isinstance(row.source, Turn)
+        _written(machine, row, g)
+        for row in written
+        if row.path not in shown and not isinstance(row.source, RotationDeviation)
     ]
 
 
@@ -121,7 +123,8 @@ def _turn(machine: Machine, name: str, frame: int, g: Array, rows: list[StartRow
     first = machine.system.layout.charts + 9 * frame
     drawn, now = (point[first : first + 9].reshape(3, 3) for point in (machine.g, g))
     wanted = next(
-        (row.source.wanted for row in rows if isinstance(row.source, Turn) and row.source.frame == frame), None
+        (row.source.wanted for row in rows if isinstance(row.source, RotationDeviation) and row.source.frame == frame),
+        None,
     )
     return State(
         f"{name}.R (turned by)",

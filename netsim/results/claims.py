@@ -37,7 +37,7 @@ RESPONSES = ("ac", "periodic_ac")
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadQuantity:
     """A quantity of an element or a node by its written name, and where an assert reads it."""
 
     owner: str
@@ -57,7 +57,7 @@ class Claim:
 
     owner: str
     text: Assert
-    signals: Mapping[str, Read | None]
+    signals: Mapping[str, ReadQuantity | None]
     instance: Instance | None = None
 
 
@@ -74,7 +74,7 @@ def claims(network: Network) -> Iterator[Claim]:
     for node in network.nodes:
         for claim in node.domain.asserts:
             names = _by_text(read_in(claim.condition))
-            signals = {text: Read(node.name, name.parts, name.span) for text, name in names.items()}
+            signals = {text: ReadQuantity(node.name, name.parts, name.span) for text, name in names.items()}
             yield Claim(f"node '{node.name}'", claim, signals)
 
 
@@ -82,7 +82,7 @@ def _by_text(names: Iterable[Name]) -> dict[str, Name]:
     return {str(plain_name(name)): name for name in names}
 
 
-def _signal(network: Network, instance: Instance, name: Name) -> Read | None:
+def _signal(network: Network, instance: Instance, name: Name) -> ReadQuantity | None:
     """What a name in a component's text reads: of a terminal's node, or of the instance."""
     first, *rest = (part.text for part in name.parts)
     if first in instance.component.terminals:
@@ -91,8 +91,8 @@ def _signal(network: Network, instance: Instance, name: Name) -> Read | None:
             node = instance.nodes[list(instance.component.terminals).index(first)]
             if node == GROUND:
                 return None
-            return Read(network.nodes[node].name, name.parts[1:], name.span)
-    return Read(instance.name, name.parts, name.span)
+            return ReadQuantity(network.nodes[node].name, name.parts[1:], name.span)
+    return ReadQuantity(instance.name, name.parts, name.span)
 
 
 def signals_judged(network: Network) -> list[Name]:

@@ -40,7 +40,7 @@ def dataset(samples: Samples, aloud: bool = False) -> Any:
     return as_xarray(replace(found, attrs=attributes))  # `to_netcdf` takes no truth values
 
 
-def shown(samples: Samples) -> Any:
+def dataset_or_raise(samples: Samples) -> Any:
     """The samples as a data set, with a warning for each of theirs; raises `SimulationError`, with the samples, where
     the analysis failed or an assertion does not hold."""
     if "failure" in samples.attributes or samples.broken:
@@ -161,7 +161,7 @@ def write(results: Any, path: Path | str) -> list[Path]:
     else:
         files = {path.with_name(f"{path.stem}-{name}{path.suffix}"): {name: data} for name, data in runs.items()}
     for file, data in files.items():
-        written(file, partial(found.write, {name: real_parts(each) for name, each in data.items()}))
+        write_atomically(file, partial(found.write, {name: real_parts(each) for name, each in data.items()}))
     return list(files)
 
 
@@ -202,7 +202,7 @@ def named_runs(results: Any) -> dict[str, Any]:
     return found
 
 
-def written(path: Path, write_to: Callable[[Path], Any]) -> Path:
+def write_atomically(path: Path, write_to: Callable[[Path], Any]) -> Path:
     """Let `write_to` fill a temporary file of the same extension, then give it its name; nothing is left behind on
     failure. Raises `InputError` for a place that cannot be written, `DiskFull` where the disk takes no more."""
     temporary = path.with_name(f".{path.stem}-{os.urandom(6).hex()}{path.suffix}")

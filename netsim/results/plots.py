@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.results.files import writable, written
+from netsim.results.files import writable, write_atomically
 from netsim.results.over_cases import pictures as over_cases
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, scale
 from netsim.results.over_frequency.pictures import drawn
@@ -70,7 +70,7 @@ def plot(
     """
     path, runs = check_picture(path), [runs] if isinstance(runs, Samples) else runs
     runs = [replace(run, values=np.clip(run.values, -over_cases.FARTHEST, over_cases.FARTHEST)) for run in runs]
-    return written(path, lambda place: _save(_figure(runs, plots, parameters, title), place))
+    return write_atomically(path, lambda place: _save(_figure(runs, plots, parameters, title), place))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Picture:
 
     def save(self, path: Path | str) -> Path:
         """Write a .png or .svg file and return its path; raises `InputError` where that cannot be done."""
-        return written(check_picture(path), lambda place: _save(self.figure, place))
+        return write_atomically(check_picture(path), lambda place: _save(self.figure, place))
 
     def _repr_png_(self) -> bytes:
         file = BytesIO()
@@ -92,7 +92,7 @@ class Picture:
         return f"<Picture of {', '.join(line.get_label() for axes in self.figure.axes for line in axes.get_lines())}>"
 
 
-def pictured(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None = None) -> Picture:
+def picture_of(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | None = None) -> Picture:
     """The same as `plot` draws, to be shown or changed."""
     return Picture(_figure(runs, plots, parameters))
 

@@ -91,7 +91,7 @@ class Samples:
     """Measures that are not to be found in the result, assertions that do not hold, an energy account that does not
     close."""
     warnings: tuple[Problem, ...] = ()
-    """Why the result may be less right than the run was asked for (netsim.simulate.judging)."""
+    """Why the result may be less right than the run was asked for (netsim.simulate.judgement)."""
 
     def __repr__(self) -> str:
         ended = "" if self.finished else f", {self.message}"

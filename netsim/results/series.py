@@ -50,7 +50,7 @@ def refined(time: Array) -> Array:
     return np.interp(np.arange((len(time) - 1) * REFINED + 1) / REFINED, np.arange(len(time)), time)
 
 
-def between(time: Array, series: Array, instants: Array) -> Array:
+def interpolated(time: Array, series: Array, instants: Array) -> Array:
     """A signal at instants between its samples; where two samples share an instant it jumps, and the later one
     counts."""
     time, series, cuts = _apart(time, series)
@@ -96,12 +96,12 @@ def _smooth(time: Array, series: Array, instants: Array) -> Array:
 def refined_series(time: Array, series: Array) -> Array:
     """A signal at the instants `refined(time)`: at a jump, where two samples share an instant, each keeps its own
     value."""
-    found = between(time, series, refined(time))
+    found = interpolated(time, series, refined(time))
     found[::REFINED] = series
     return found
 
 
-class WhenRead(Mapping[str, To], Generic[Of, To]):
+class LazySeries(Mapping[str, To], Generic[Of, To]):
     """What `made` makes of each of some things (series of a signal), made when it is first read."""
 
     def __init__(self, values: Mapping[str, Of], made: Callable[[Of], To]):
@@ -130,10 +130,10 @@ def trajectory_of(
     if trace is None or not len(trace.time):
         within = (time > first) & (time < last)
         if within.all():
-            return refined(time), WhenRead(values, lambda series: refined_series(time, series))
+            return refined(time), LazySeries(values, lambda series: refined_series(time, series))
         ends = np.concatenate([[max(first, time[0])], time[within], [min(last, time[-1])]])
         axis = refined(ends)
-        return axis, WhenRead(values, lambda series: between(time, series, axis))
+        return axis, LazySeries(values, lambda series: interpolated(time, series, axis))
     time, powers = np.ascontiguousarray(trace.time), to_powers(trace.time)
     jumps, axis = np.zeros(len(time), np.int64), np.empty(2 * REFINED * len(time) + 1)
     for each in trace.values.values():
@@ -145,18 +145,18 @@ def trajectory_of(
         refine_series(time, np.ascontiguousarray(series), jumps, first, last, powers, found)
         return found[:count]
 
-    return axis[:count], WhenRead(trace.values, refine)
+    return axis[:count], LazySeries(trace.values, refine)
 
 
 def within_steps(time: Array, values: Mapping[str, Array], trace: Trace | None, instants: Array) -> Mapping[str, Array]:
     """Signals, of one run or of several, at any instants inside steps, or, without a trace, between samples."""
     if trace is None or not len(trace.time):
-        return WhenRead(values, lambda series: between(time, series, instants))
+        return LazySeries(values, lambda series: interpolated(time, series, instants))
     begins, nodes = trace.time[:, 0], trace.time.shape[1]
     step = np.maximum(np.searchsorted(begins, instants, side="right") - 1, 0)
     share = (instants - begins[step]) / (trace.time[step, -1] - begins[step])
     weights = np.vander(share, nodes) @ to_powers(trace.time)
-    return WhenRead(trace.values, lambda series: np.einsum("ij,...ij->...i", weights, series[..., step, :]))
+    return LazySeries(trace.values, lambda series: np.einsum("ij,...ij->...i", weights, series[..., step, :]))
 
 
 def to_powers(time: Array) -> Array:
@@ -236,7 +236,7 @@ def series_scope(
             known[call] = fine, Typed(total, dimension_)
         fine, found = known[call]
         at_samples = len(whole) < 2 or (trace is None and along is None)
-        return replace(found, value=found.value[::REFINED] if at_samples else between(fine, found.value, time))
+        return replace(found, value=found.value[::REFINED] if at_samples else interpolated(fine, found.value, time))
 
     scope = Scope(resolve, {"integral": running})
     return scope

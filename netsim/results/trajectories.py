@@ -8,7 +8,7 @@ import numpy as np
 
 from netsim.core.loop.refined import roots
 from netsim.results.measuring.quadrature import Inside, accumulated
-from netsim.results.series import between
+from netsim.results.series import interpolated
 from netsim.text.units import Dimension
 
 Array = np.ndarray
@@ -25,7 +25,7 @@ class Trajectory:
     """The same at instants inside intervals, for integrals; None where nothing more is known of it."""
 
     def at(self, t: float) -> float:
-        return float(between(self.time, self.series, np.array([t]))[0])
+        return float(interpolated(self.time, self.series, np.array([t]))[0])
 
     @property
     def length(self) -> float:

@@ -12,29 +12,30 @@ from netsim.core.contract import ACCEPTED, FACTORISATIONS, FAILED, FIRST_EVENT, 
 from netsim.core.history import SEGMENTS, more_segments
 from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import ACCOUNT, FAILURES, RECOVERING, ROW, SIZE, TRACED
-from netsim.core.loop.crossings import first_event, nothing_to_watch
-from netsim.core.loop.sampler import longer, longer_trace, take
-from netsim.core.loop.turnover import FIRST, FLOWS, by_account, nothing_turned
+from netsim.core.loop.crossings import first_event, without_events
+from netsim.core.loop.sampler import store_row, with_longer_trace, with_more_rows
+from netsim.core.loop.turnover import FIRST, FLOWS, by_account, no_turnover
 from netsim.core.method import called_by_address
 from netsim.core.newton import SINGULAR, UNRESOLVED, set_time
 from netsim.core.states import load, project
 from netsim.equations.machine import Machine, with_sizes
 from netsim.initial.initial import Structure
-from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy
-from netsim.initial.reactions.left_out import parted
+from netsim.initial.reactions.indeterminacy import IndeterminacyFound, set_indeterminacy
+from netsim.initial.reactions.left_out import joint_come_apart
 from netsim.initial.reactions.minimum_norm import plan_minimum_norm
 from netsim.initial.reactions.reactions import find_reactions
-from netsim.initial.reactions.redundancy import badly_chosen, chosen_anew, without
+from netsim.initial.reactions.redundancy import is_ill_chosen, reselect, without_constraints
 from netsim.results.selection import Reader, Selection, reader_of
 from netsim.simulate.events.events import begin_relations
 from netsim.simulate.events.iteration import event_iteration, moved_to
 from netsim.simulate.events.magnitudes import write_magnitudes
 from netsim.simulate.events.passing import pass_event
-from netsim.simulate.failing import failure_of, goes_on, run_reinitialised, stuck
+from netsim.simulate.failed_steps import failure_of, retry, run_reinitialised, stuck_problem
 from netsim.simulate.methods import METHODS, prepared
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.retreat import Retreat
+from netsim.simulate.run_template import round_sizes
 from netsim.simulate.running import Running
 from netsim.simulate.setup.arrays.consistent import closing_plan, consistent_plan
 from netsim.simulate.setup.arrays.control import FEATURES, defect_limits, first_control
@@ -45,7 +46,6 @@ from netsim.simulate.setup.features import ends_of
 from netsim.simulate.setup.sizes import set_rounding
 from netsim.simulate.setup.sums import set_account
 from netsim.simulate.setup.weights import recovers_samples, watched_values
-from netsim.simulate.variants import round_sizes
 from netsim.text.errors import InputError, Problem, SimulationError
 
 Array = np.ndarray
@@ -72,7 +72,7 @@ def begin_adaptive(
     integrals ask for."""
     try:
         return _begin(machine, structure, options, g, reader, tracer or reader_of(machine, Selection()), time_events)
-    except Crowded as crowded:
+    except IndeterminacyFound as crowded:
         return begin_adaptive(crowded.machine, crowded.structure, options, g, reader, time_events, tracer)
 
 
@@ -116,7 +116,7 @@ def _begin(
     sampler = first_sampler(planned, reader, tracer, minimum_norm, control)
     if events:
         events.watch.spacing[0] = options.stop / FEATURES
-    nothing = nothing_to_watch()._replace(room=np.zeros(machine.system.layout.size))
+    nothing = without_events()._replace(room=np.zeros(machine.system.layout.size))
     watch = struct_of(events.watch if events else nothing)
     held = [alive, recovery, closed, tables, reader, tracer]
     parts = method, trial, control, sampler, plan, closing, factor, arrays, reactions, watch
@@ -130,8 +130,8 @@ def _begin(
         begin_relations(events, trial.g, options.resumed)
         pass_event(run)
     trial.middle[:] = trial.start
-    take(problem, run.struct("trial"), run.struct("sampler"), 0, 0.0)
-    run.sampler.turnover[:] = nothing_turned(sampler.power)
+    store_row(problem, run.struct("trial"), run.struct("sampler"), 0, 0.0)
+    run.sampler.turnover[:] = no_turnover(sampler.power)
     lost = run.sampler.totals[0, 1:flows:2]  # what impulses took at the start
     by_account(run.sampler.turnover)[:, FLOWS, FIRST] += lost
     control.places[ROW] = 1
@@ -147,10 +147,10 @@ def _chosen_anew(run: Running, failing: bool) -> bool:
     stands, now, problem = run.trial.g.copy(), run.now, run.machine.struct
     set_time(problem, stands, now)
     load(problem, stands, run.trial.start)
-    run.whole = run.whole or without(run.machine, None)
-    if not run.pace.parted and (row := parted(run.whole, present, stands)) is not None:
+    run.whole = run.whole or without_constraints(run.machine, None)
+    if not run.pace.parted and (row := joint_come_apart(run.whole, present, stands)) is not None:
         run.pace.parted = [row, now]
-    found = chosen_anew(run.machine, run.whole, stands) if failing or badly_chosen(run.whole, present, stands) else None
+    found = reselect(run.machine, run.whole, stands) if failing or is_ill_chosen(run.whole, present, stands) else None
     if found is None:
         return False
     _go_on(run, *found, stands)
@@ -163,7 +163,7 @@ def _go_on(run: Running, machine: Machine, structure: Structure, stands: Array) 
     if run.events:
         try:
             set_indeterminacy(machine, structure, stands, run.events.mode(stands))
-        except Crowded as crowded:
+        except IndeterminacyFound as crowded:
             return _go_on(run, crowded.machine, crowded.structure, stands)
     run.alive.append(run.machine)  # the table of readings may point into it
     ends = np.union1d(run.control.features[:-1], run.control.time_events[:-1])
@@ -199,7 +199,7 @@ def pass_events(run: Running, jumped: bool = False) -> None:
     stands = run.trial.g.copy()
     try:
         pass_event(run, jumped)
-    except Crowded as crowded:
+    except IndeterminacyFound as crowded:
         run.trial.g[:] = stands
         set_time(run.machine.struct, stands, run.now)
         load(run.machine.struct, stands, run.trial.start)
@@ -216,7 +216,7 @@ def _fill(run: Running) -> None:
     if run.events:
         watched = (each.kind for each in (problem, trial, plan, run.watch))
         called[FIRST_EVENT] = first_event, real, kinds.WHOLE, *watched, real, real, real
-    prepare([(advance, *_given(run, 0)), (take, problem, trial, sampler, 0, 0.0)], called.values())
+    prepare([(advance, *_given(run, 0)), (store_row, problem, trial, sampler, 0, 0.0)], called.values())
     for place, each in called.items():
         run.trial.code[place] = address_of(*each)
 
@@ -247,7 +247,7 @@ def integrate_adaptive(run: Running, progress: Any, recorder: Recorder | None = 
             progress(min(1.0, run.now / run.options.stop), run.now, run.steps)
         if status == DONE:
             return None
-        if problem := answered(run, status):
+        if problem := answer_status(run, status):
             if not retreat.begin(run, problem):
                 return problem
             if recorder:
@@ -264,7 +264,7 @@ def attempts(run: Running, most: int) -> int:
     sampler = run.sampler
     while len(sampler.traces) and len(sampler.trace) - run.control.places[TRACED] <= most * len(sampler.nodes):
         run.structs.pop(id(sampler), None)
-        sampler = run.sampler = longer_trace(sampler)
+        sampler = run.sampler = with_longer_trace(sampler)
     return int(advance(*_given(run, most)))
 
 
@@ -278,13 +278,13 @@ def _tried(run: Running) -> int:
     return int(run.counters[ACCEPTED] + run.counters[REJECTED] + run.counters[FAILED])
 
 
-def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
+def answer_status(run: Running, status: int) -> Problem | None:  # noqa: C901  (one case per answer of the loop)
     """What Python does where the loop stopped, so that it can go on; the problem where it cannot.
 
     A run that goes on is looked at behind so many attempts, not after some time: its bits are the same every time."""
     pace = run.pace
     if status == GOING and _tried(run) < pace.due:
-        return stuck(run, pace.mark)
+        return stuck_problem(run, pace.mark)
     looking = not run.options.formula
     if status not in (FULL, EVENT):
         if looking:
@@ -300,8 +300,8 @@ def answered(run: Running, status: int) -> Problem | None:  # noqa: C901  (one c
             return error.problems[0]
     elif looking and _chosen_anew(run, _worn(run, status)):
         pace.span, pace.due = LOOK, _tried(run) + LOOK
-    elif status == GOING or goes_on(run, status):
-        return stuck(run, pace.mark)
+    elif status == GOING or retry(run, status):
+        return stuck_problem(run, pace.mark)
     elif status == SINGULAR and pace.broken.get(run.steps, 0) < NEW_PIVOTS:
         pace.broken[run.steps] = pace.broken.get(run.steps, 0) + 1
         if (hopeless := _new_pivots(run)) and not run_reinitialised(run):
@@ -319,7 +319,7 @@ def _grow(run: Running) -> None:
     if run.options.window and len(sampler.times) >= run.options.window:  # rows go to the disk
         return None
     run.structs.pop(id(sampler))
-    run.sampler = longer(sampler)
+    run.sampler = with_more_rows(sampler)
 
 
 def _new_pivots(run: Running) -> Problem | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import inf
 
 from netsim.core.loop.control import SIZE
-from netsim.simulate.keeping import Kept, keep, restore
 from netsim.simulate.running import Running
+from netsim.simulate.snapshots import RunSnapshot, restore_snapshot, snapshot
 from netsim.text.errors import Problem
 
 SHORTER = 0.7
@@ -27,15 +27,15 @@ class Retreat:
     """Copies of a run from before with their instants, the last one at the end; the instant behind which the next step
     becomes shorter (inf: no more); how often the run went back from about `place`."""
 
-    kept: tuple[tuple[float, int, Kept], ...] = ()
+    kept: tuple[tuple[float, int, RunSnapshot], ...] = ()
     until: float = inf
     times: int = 0
     place: float = 0.0
 
     def remember(self, run: Running) -> None:
         """Keep the run as it is now, unless it is going back."""
-        if self.until == inf and serves(run):
-            self.kept = (*self.kept[-1:], (run.now, run.steps, keep(run, with_rows=False)))
+        if self.until == inf and may_retreat(run):
+            self.kept = (*self.kept[-1:], (run.now, run.steps, snapshot(run, with_rows=False)))
 
     def begin(self, run: Running, problem: Problem) -> bool:
         """Whether the run that stopped with this problem has gone back, so that it can go on."""
@@ -47,7 +47,7 @@ class Retreat:
         first, taken, _ = self.kept[0]
         until = run.now - self.times * (run.now - first) / max(1, run.steps - taken)
         self.kept = tuple(each for each in self.kept if each[0] <= until) or self.kept[:1]
-        restore(run, self.kept[-1][2])
+        restore_snapshot(run, self.kept[-1][2])
         self.until = until
         return True
 
@@ -60,7 +60,7 @@ class Retreat:
         return self.until < inf
 
 
-def serves(run: Running) -> bool:
+def may_retreat(run: Running) -> bool:
     """Whether other steps may end elsewhere, and whether constraints of positions may be singular; explicit methods
     stop for their stability."""
     return run.options.step == 0.0 and run.structure.index > 2 and not run.method.explicit

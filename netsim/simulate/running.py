@@ -68,12 +68,12 @@ class Pace:
 class Running:
     """The variable part of one run: nothing of it is kept on system, machine or method. `whole`: the machine of all
     constraints, where some are left out; `watched`: values that somebody looks at; `tried`, `jumps`: see
-    netsim.simulate.failing; `passed`: the instant of the first jump that was passed over; `pace`: see
+    netsim.simulate.failed_steps; `passed`: the instant of the first jump that was passed over; `pace`: see
     netsim.simulate.adaptive.
     `first`: plan and arrays with which the run began, None where it has moved to another machine; `flushed`,
     `requested`: so many rows of samples are on the disk alone, so many instants were asked for before the control's;
     `answers`, `reused`: workspace for the sizes that rounding leaves, and whether arrays serve other runs afterwards
-    (netsim.simulate.variants); `named`: those of trial.readings."""
+    (netsim.simulate.run_template); `named`: those of trial.readings."""
 
     machine: Machine
     structure: Structure

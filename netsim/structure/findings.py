@@ -9,10 +9,10 @@ from netsim.equations.system import System
 from netsim.library.component import is_kinematic
 from netsim.network.values import Values
 from netsim.structure.causes import Picture, singular
-from netsim.structure.of_time.smoothness import Asked, asked, rough
+from netsim.structure.of_time.smoothness import FunctionInUse, functions_in_use, too_rough_inputs
 from netsim.structure.rest import begins_static, resting, unsettled
 from netsim.structure.unconnected import unconnected_terminals
-from netsim.text.collecting import paused
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import Problem
 
 
@@ -26,11 +26,11 @@ def findings(system: System, values: Values | None = None, known: dict[str, Any]
     if "structure" not in known:
         known["structure"] = _of_structure(system)
     problems, suspects = known["structure"]
-    return sorted([*problems, *_once(rough(suspects, values or Values(system.network)))], key=_place)
+    return sorted([*problems, *_once(too_rough_inputs(suspects, values or Values(system.network)))], key=_place)
 
 
-@paused()
-def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
+@collection_paused()
+def _of_structure(system: System) -> tuple[list[Problem], list[FunctionInUse]]:
     """What no parameter value changes, and functions of time that may be too rough.
 
     The later questions make sense only once the first has no answer."""
@@ -42,10 +42,10 @@ def _of_structure(system: System) -> tuple[list[Problem], list[Asked]]:
     problems = (
         [problem for problem, _ in broken] + resting(picture, explained) + unconnected_terminals(picture, explained)
     )
-    return list(_once(problems)), [] if broken else asked(picture)
+    return list(_once(problems)), [] if broken else functions_in_use(picture)
 
 
-@paused()
+@collection_paused()
 def at_rest(system: System, for_static: bool) -> list[Problem]:
     """What the static solution leaves undetermined (E302) where no run line asked; `for_static` is an analysis of it
     alone."""

@@ -23,7 +23,7 @@ from netsim.equations.kernels.reference import zeros
 from netsim.equations.parameters import parameters_of
 from netsim.equations.system import System
 from netsim.network.values import Values
-from netsim.text.collecting import paused
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import InputError
 from netsim.text.syntax import Number
 
@@ -226,7 +226,7 @@ def _smallest(i: Array, j: Array, sigma: Array, match: Array, least: Array) -> t
     raise AssertionError("offsets do not settle although a transversal of largest total exists")
 
 
-@paused()
+@collection_paused()
 def absent_rates(system: System, values: Values) -> Array:
     """Which triples of rates and differentiated quantities vanish at the present parameters, whatever the state: of a
     definition (that differentiated quantity is then a constant), of the rate of a differentiated quantity that a factor

@@ -30,7 +30,7 @@ def prescribed_pairs(s: Signature, o: Offsets, n: int, nk: int) -> Array:
     return np.hstack(rows)
 
 
-def holding(s: Signature, values: Array, pairs: Array) -> Array:
+def hold_factors(s: Signature, values: Array, pairs: Array) -> Array:
     """HOLD / |a|^2 for each pair: what its product contributes with."""
     square = np.zeros(s.size + 1)
     same = pairs[0] == pairs[1]

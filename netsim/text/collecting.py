@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def collection_paused() -> Iterator[None]:
     """No collection."""
     was_on = gc.isenabled()
     gc.disable()
@@ -22,7 +22,7 @@ def paused() -> Iterator[None]:
 
 
 @contextmanager
-def resumed() -> Iterator[None]:
+def collection_resumed() -> Iterator[None]:
     """Collection of what is made from here on; what is there stays."""
     was_on = gc.isenabled()
     gc.freeze()

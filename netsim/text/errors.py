@@ -63,7 +63,7 @@ class NetsimError(Exception):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        return "\n".join([*map(render, self.problems[:SHOWN]), *more(self.problems)])
+        return "\n".join([*map(render, self.problems[:SHOWN]), *hidden_problems_note(self.problems)])
 
 
 class InputError(NetsimError):
@@ -102,7 +102,7 @@ WIDE, AROUND = 160, 60
 """The longest word and line that are shown whole; of a longer line so much on both sides of the caret's ends."""
 
 
-def more(problems: Sequence[Problem]) -> list[str]:
+def hidden_problems_note(problems: Sequence[Problem]) -> list[str]:
     """What is said of problems that are not shown."""
     return [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
 
@@ -140,10 +140,10 @@ def show_lines_of(file: str) -> None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as "did you mean 'spring'?" or an empty string where nothing is close."""
-    return either(_close(name, tuple(dict.fromkeys(known))))
+    return did_you_mean(_close(name, tuple(dict.fromkeys(known))))
 
 
-def either(words: Sequence[str]) -> str:
+def did_you_mean(words: Sequence[str]) -> str:
     """The hint "did you mean 'a' or 'b'?", or an empty string for no words."""
     return "did you mean " + " or ".join(f"'{word}'" for word in words) + "?" if words else ""
 
@@ -156,7 +156,7 @@ def _close(name: str, known: tuple[str, ...]) -> list[str]:
     return same[:2] or difflib.get_close_matches(name, words, n=2, cutoff=0.6)
 
 
-def told_once(problems: Iterable[Problem]) -> list[Problem]:
+def one_per_cause(problems: Iterable[Problem]) -> list[Problem]:
     """Of problems that differ by the instance alone (code, place and words are the same, but for dotted or indexed
     names) the first, with how many instances more have it: a mistake inside a model is one mistake."""
     groups: dict[tuple, list[Problem]] = {}

@@ -46,7 +46,7 @@ def limits(**bounds: float) -> Iterator[None]:
         _raised.reset(token)
 
 
-def raised(texts: Iterable[str]) -> dict[str, float]:
+def raised_limits(texts: Iterable[str]) -> dict[str, float]:
     """Bounds from texts like 'elements=1e6'; raises `InputError` (E237) for one that has another form."""
     found = {}
     for text in texts:

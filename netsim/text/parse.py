@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from netsim.text.collecting import paused
+from netsim.text.collecting import collection_paused
 from netsim.text.errors import CONTROL, InputError, Problem, Span, remember_source
 from netsim.text.grammar import flat
 from netsim.text.grammar.explain import explain
@@ -183,7 +183,7 @@ def parse(text: str, file: str = "<text>") -> Program:
     remember_source(file, text)
     reader = _Reader(text, file)
     reader.problems += _commands(text, file)
-    with paused():
+    with collection_paused():
         reader.read()
     if reader.problems:
         raise InputError(sorted(reader.problems, key=_place))

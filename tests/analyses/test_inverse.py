@@ -291,10 +291,10 @@ def test_an_effort_beyond_the_machine_s_scale_ends_the_run(force):
 def test_what_only_swings_is_not_refused(stop):
     """A mass on an undamped spring behind the followed one has its poles on the axis: +-10j, at any length of the run."""
     from netsim.analyses.inverse.zero_dynamics import poles
-    from netsim.simulate.setup.beginning import begun
+    from netsim.simulate.setup.start_of_run import start_of_run
 
     held = netsim.load(CARTS.replace("push force (b) F = 0 N", "push displacement (b, ground) s = 0 m").replace("push.F", "push.f"))
-    machine, _, g, _ = begun(held.machine, held.structure)
+    machine, _, g, _ = start_of_run(held.machine, held.structure)
     found = poles(machine, g).rates
     swinging = found[np.abs(found) > 1e-6]
     assert np.sort(swinging.imag) == pytest.approx([-10.0, 10.0], rel=1e-12)

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 import netsim
 from netsim.analyses.signals import ac
-from netsim.analyses.signals.linear import undotted
+from netsim.analyses.signals.linear import identifiers
 
 LOOPS = {
     "three lags": (
@@ -153,7 +153,7 @@ def test_a_state_space_keeps_its_matrices_and_names():
     assert system.state_labels == list(linear.states)
     for theirs, ours in zip((system.A, system.B, system.C, system.D), (linear.a, linear.b, linear.c, linear.d)):
         assert np.array_equal(theirs, ours)
-    assert undotted(["a.b.c", "a.b_c", "a_b_c", "y"]) == ["a_b_c", "a_b_c_", "a_b_c__", "y"]
+    assert identifiers(["a.b.c", "a.b_c", "a_b_c", "y"]) == ["a_b_c", "a_b_c_", "a_b_c__", "y"]
 
 
 def test_a_measure_adds_the_frequencies_that_it_looks_at():

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.sensitivity import beginnings, elements, varied
+from netsim.analyses.sensitivity import elements, static_start, varied
 from netsim.analyses.sensitivity.varied import parameter_changes, placed_at, start_changes
 from netsim.results.files import samples_in, samples_of, write
 from netsim.results.over_parameters.pictures import drawn
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError
 
 DIVIDER = """use electrical
@@ -46,13 +46,13 @@ def test_starts_change_near_the_known_one_as_anew(text, names, monkeypatch):
     monkeypatch.setattr("netsim.analyses.sensitivity.sensitivity.all_varied", keep)
     model.sensitivity(to=names, stop="1 us")
     task, options = tasks[0], TransientOptions(stop=1e-6)
-    machine, structure, g, _ = begun(task.machine, task.structure)
-    near = beginnings.near_start(machine, structure, g)
+    machine, structure, g, _ = start_of_run(task.machine, task.structure)
+    near = static_start.static_start(machine, structure, g)
     local = elements.Elements(task, near).local
     layout = machine.system.layout
     contents = layout.differentiated(np.arange(layout.nq), 0)
     for name in names:
-        anew, close, own = (varied.varied(task, name, options, None, *ways) for ways in ((placed_at,), (near.placed,), (near.placed, local)))
+        anew, close, own = (varied.varied_quantity(task, name, options, None, *ways) for ways in ((placed_at,), (near.placed,), (near.placed, local)))
         assert (own.local is not None) == (name.count(".") == 1)
         for each in (close, own):
             mine, wanted = (start_changes(machine, [v])[0] for v in (each, anew))
@@ -73,9 +73,9 @@ def test_a_circuit_is_started_once(monkeypatch):
 
     def counted(*given, **more):
         count.append(given)
-        return begun(*given, **more)
+        return start_of_run(*given, **more)
 
-    monkeypatch.setattr("netsim.analyses.sensitivity.varied.begun", counted)
+    monkeypatch.setattr("netsim.analyses.sensitivity.varied.start_of_run", counted)
     netsim.load(DIVIDER).sensitivity(to=["U", "R", "r3.R"], stop="1 us")
     assert count == []
     ball = netsim.load("many/bouncing_ball")

@@ -144,7 +144,7 @@ r2   resistor      (c, ground)                R = 150 Ohm
     with pytest.raises(InputError, match="infinitely many"):
         model.poles()
     # what `make core` builds for users runs without the compiler's library
-    sweeps = [store.read(name) for name in objects._loaded if name.startswith("solve_many-")]
+    sweeps = [store.read_code(name) for name in objects._loaded if name.startswith("solve_many-")]
     assert sweeps and not any(about["needs_numba"] for about, _ in sweeps)
 
 

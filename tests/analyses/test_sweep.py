@@ -155,7 +155,7 @@ def test_a_resumed_sweep_has_the_bits_of_one_that_went_through(lag, tmp_path, mo
 
 def test_cases_are_begun_in_the_arrays_of_one_run(lag, monkeypatch):
     """Starts, sources and parts vary; none is prepared in Python, and each has the bits of a run by itself."""
-    monkeypatch.setattr(one_case, "moved", lambda task, values: pytest.fail("a case was prepared by itself"))
+    monkeypatch.setattr(one_case, "task_with_values", lambda task, values: pytest.fail("a case was prepared by itself"))
     over = {"r1.R": [500.0, 1500.0], "U": [0.5, 2.0], "c1.v.start": [0.0, 0.1]}
     found = lag.sweep(over, of=["rise", "b.v"], stop="6 ms", workers=1)
     for r in over["r1.R"]:
@@ -172,8 +172,8 @@ def test_what_keeps_measures_alone_fills_no_samples(lag, monkeypatch):
     """The figures have the bits of single runs at their own samples; a case has two samples, one at each end."""
     rows = list[int]()
     seen = lambda machine, samples, asked: rows.append(len(samples.time)) or kept(machine, samples, asked)  # noqa: E731
-    kept = one_case.kept
-    monkeypatch.setattr(one_case, "kept", seen)
+    kept = one_case.outcome_of_samples
+    monkeypatch.setattr(one_case, "outcome_of_samples", seen)
     found = lag.sweep({"r1.R": [500.0, 800.0, 1500.0]}, of=["rise"], stop="6 ms", workers=1)
     assert set(rows) == {2}
     for r in (500.0, 800.0, 1500.0):
@@ -267,7 +267,7 @@ def test_pictures(over, options, kinds, tmp_path):
 
 def test_a_measure_that_means_nothing_is_told_before_any_case_runs(lag, monkeypatch):
     model = netsim.load(LAG + "measure wrong = max(nothing.v)\n")
-    monkeypatch.setattr(one_case, "kept", lambda *given: pytest.fail("a case ran"))
+    monkeypatch.setattr(one_case, "outcome_of_samples", lambda *given: pytest.fail("a case ran"))
     for asks in (lambda: model.sweep({"r1.R": ["1 kOhm", "2 kOhm"]}, stop="1 ms", workers=1), lambda: model.transient(stop="1 ms")):
         with pytest.raises(InputError) as refused:
             asks()

@@ -10,7 +10,7 @@ import netsim
 from netsim import cli
 from netsim.analyses.many.lanes import lanes as lanes_module
 from netsim.results.files import read, write
-from netsim.results.over_cases.told import NAMED, told_once
+from netsim.results.over_cases.one_per_code import NAMED, one_per_code
 from netsim.text.errors import Problem, SimulationError
 from stopped_sweeps import stopped_and_resumed
 
@@ -234,12 +234,12 @@ def test_periodic_states_tell_what_a_period_tells():
 def test_kinds_are_told_once_with_their_first_runs():
     one, other = Problem("W1", "first", hint="mend it"), Problem("W1", "later")
     many = [(i, [other if i else one]) for i in range(NAMED + 3)]
-    told = told_once([*many, (20, [Problem("W2", "else")])], 30, "case", lambda i: f"x = {i}")
+    told = one_per_code([*many, (20, [Problem("W2", "else")])], 30, "case", lambda i: f"x = {i}")
     assert [p.message for p in told] == [
         "in 9 of 30 cases (1, 2, 3, 4, 5, 6 and 3 more; the first: x = 0): first",
         "in 1 of 30 cases (21: x = 20): else",
     ]
-    assert told[0].hint == "mend it" and told_once([], 3, "case", str) == ()
+    assert told[0].hint == "mend it" and one_per_code([], 3, "case", str) == ()
 
 
 def test_a_sweep_without_doubts_warns_of_nothing():

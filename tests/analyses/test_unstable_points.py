@@ -7,7 +7,7 @@ import netsim
 from netsim.analyses.signals import ac
 from netsim.analyses.signals.linearised import linearised
 from netsim.results.selection import Selection
-from netsim.simulate.setup.beginning import settled
+from netsim.simulate.setup.start_of_run import equilibrium_of_run
 
 LOOP = """use electrical
 e vcvs      (x, ground, o, ground) gain = {gain}
@@ -136,14 +136,14 @@ def test_what_is_taken_for_passive_has_no_motion_that_grows(size, time, monkeypa
     for seed in range(40):
         model = netsim.load(random_network(seed, size, time))
         try:
-            machine, _, point = settled(model.machine, model.structure)
+            machine, _, point = equilibrium_of_run(model.machine, model.structure)
         except netsim.SimulationError:  # coils in a loop have any currents
             continue
         lin = linearised(machine, point.g, Selection())
         seen = ac.passive(machine, lin.g)
         with monkeypatch.context() as asked:
             asked.setattr(ac, "passive", lambda machine, g: False)
-            grows = ac.growth_told(lin, "")
+            grows = ac.growth_note(lin, "")
         assert not (seen and grows), seed
         assert seen or seed % 2, seed
         told, decided = told + bool(grows), decided + seen
@@ -158,7 +158,7 @@ def test_sums_do_not_hide_a_negative_resistance():
     n variable_resistor (b, ground) R = -100 kOhm
     """
     model = netsim.load(text)
-    machine, _, point = settled(model.machine, model.structure)
+    machine, _, point = equilibrium_of_run(model.machine, model.structure)
     assert 1e12 - 1e-5 == 1e12 and not ac.passive(machine, point.g)
 
 

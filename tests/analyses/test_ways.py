@@ -7,7 +7,7 @@ from netsim.analyses.optimal import meshes
 from netsim.analyses.optimal.program.points import point_of
 from netsim.analyses.optimal.program.radau import even
 from netsim.analyses.optimal.program.ways import ways_of
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 
 LENGTH = 3.0
 PENDULUM = """use planar
@@ -22,7 +22,7 @@ save hinge.q, motor.T
 def at(angle, kept=None):
     """The ways of a pendulum that is drawn at an angle (deg), and their matrix in one interval."""
     model = netsim.load(PENDULUM.format(length=LENGTH).replace("0 deg", f"{angle} deg"))
-    machine, structure, g, _ = begun(model.machine, model.structure)
+    machine, structure, g, _ = start_of_run(model.machine, model.structure)
     point, mesh = point_of(machine, structure, (), g), even(1, 3)
     z = np.tile(point.start[:, None], len(mesh.fractions))
     found = ways_of(point, mesh, np.tile(g[:, None], len(mesh.fractions)), z, kept)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from netsim import cli
-from netsim.commands.making import SHELLS
+from netsim.commands.creation import SHELLS
 from netsim.library.places import VARIABLE
 
 NET = """use electrical

@@ -8,7 +8,7 @@ import pytest
 
 from netsim import cli
 from netsim.results.files import read
-from netsim.text.kept.cache import kept
+from netsim.text.kept.cache import read_entry
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -66,7 +66,7 @@ def left(folder):
 BEFORE = {
     "reading": "netsim.network.reading._network_of",
     "components": "netsim.equations.batches.known_form",
-    "start": "netsim.analyses.over_time.begun.begun",
+    "start": "netsim.analyses.over_time.start.begun",
     "writing": "netsim.formats.csv.rows_of",
     "between writing and renaming": "os.replace",
 }
@@ -89,7 +89,7 @@ def test_a_run_that_is_interrupted_writes_what_it_has(interrupted, tmp_path, cap
 
 @pytest.mark.parametrize(("number", "status"), BOTH)
 def test_earlier_runs_are_written_and_marked(interrupted, tmp_path, capsys, number, status):
-    assert interrupted("netsim.analyses.over_time.begun.begun", number, ["run", "rc.net", "-o", "a.csv"], call=2) == status
+    assert interrupted("netsim.analyses.over_time.start.begun", number, ["run", "rc.net", "-o", "a.csv"], call=2) == status
     assert "interrupted before run 'transient'" in capsys.readouterr().err
     assert "interrupted before run" in read(tmp_path / "a.csv").attrs["message"]
 
@@ -105,7 +105,7 @@ def test_files_that_are_complete_are_told(interrupted, tmp_path, capsys, number,
     assert left(tmp_path) == complete and all(read(tmp_path / name).attrs["finished"] for name in complete)
 
 
-@pytest.mark.parametrize("stage", ["netsim.analyses.over_time.begun.begin_adaptive", "netsim.formats.csv.rows_of"])
+@pytest.mark.parametrize("stage", ["netsim.analyses.over_time.start.begin_adaptive", "netsim.formats.csv.rows_of"])
 @pytest.mark.parametrize(("number", "status"), BOTH)
 def test_a_signal_that_is_swallowed_counts(interrupted, capsys, number, status, stage):
     """As CasADi does, which calls Python from C and goes on."""
@@ -138,7 +138,7 @@ def test_an_entry_of_the_cache_is_written_or_not(interrupted, tmp_path, monkeypa
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "cache"))
     assert interrupted(moment, number, ["check", "rc.net"]) == status
     entries = list((tmp_path / "cache" / "parsed").iterdir())
-    assert len(entries) == (moment == "os.unlink") and all(kept(entry) for entry in entries)
+    assert len(entries) == (moment == "os.unlink") and all(read_entry(entry) for entry in entries)
     assert cli.main(["check", "rc.net"]) == 0
     assert any((tmp_path / "cache" / "parsed").iterdir())
 

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from netsim.core.compiled import beside, kinds, objects, translation
+from netsim.core.compiled import kinds, objects, processes, translation
 from netsim.core.compiled.function import compiled, prepare
 
 
@@ -37,7 +37,7 @@ def rough(x):
 @pytest.fixture
 def two(monkeypatch):
     """As on a computer with two processors."""
-    monkeypatch.setattr(beside, "processors", lambda: 2)
+    monkeypatch.setattr(processes, "processors", lambda: 2)
     yield
     assert multiprocessing.active_children() == []
 
@@ -61,24 +61,24 @@ def by_whom(i):
 
 
 def test_two_processes_take_pieces_as_they_are_free(two):
-    found = beside.shared(by_whom, range(20))
+    found = processes.shared_between_processes(by_whom, range(20))
     assert [i for i, _ in found] == [*range(20)] and len({who for _, who in found}) == 2
 
 
 def test_one_processor_does_all_pieces_itself(two, monkeypatch):
-    monkeypatch.setattr(beside, "processors", lambda: 1)
-    assert {who for _, who in beside.shared(by_whom, range(5))} == {os.getpid()}
+    monkeypatch.setattr(processes, "processors", lambda: 1)
+    assert {who for _, who in processes.shared_between_processes(by_whom, range(5))} == {os.getpid()}
 
 
 def test_what_is_found_may_be_longer_than_a_pipe(two):
-    found = beside.shared(lambda i: by_whom(i) and bytes([i]) * 1_000_000, range(6))
+    found = processes.shared_between_processes(lambda i: by_whom(i) and bytes([i]) * 1_000_000, range(6))
     assert [(each[0], len(each)) for each in found] == [(i, 1_000_000) for i in range(6)]
 
 
 def test_pieces_of_a_process_that_is_stuck_are_done_here(two, monkeypatch):
-    monkeypatch.setattr(beside, "PATIENCE", 0.2)
+    monkeypatch.setattr(processes, "PATIENCE", 0.2)
     here, began = os.getpid(), time.monotonic()
-    found = beside.shared(lambda i: i if os.getpid() == here else time.sleep(600), range(4))
+    found = processes.shared_between_processes(lambda i: i if os.getpid() == here else time.sleep(600), range(4))
     assert found == [0, 1, 2, 3] and time.monotonic() - began < 60.0
 
 
@@ -91,7 +91,7 @@ def test_pieces_of_a_process_that_ends_early_are_done_here(two, end):
             end()
         return by_whom(i)
 
-    assert beside.shared(work, range(6)) == [(i, here) for i in range(6)]
+    assert processes.shared_between_processes(work, range(6)) == [(i, here) for i in range(6)]
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError])
@@ -105,7 +105,7 @@ def test_what_interrupts_the_work_ends_the_other_process(two, raised):
         time.sleep(60.0)
 
     with pytest.raises(raised):
-        beside.shared(work, range(4))
+        processes.shared_between_processes(work, range(4))
     assert time.monotonic() - began < 30.0
 
 
@@ -116,7 +116,7 @@ def test_the_other_process_takes_nothing_more_when_the_first_one_is_killed(two, 
         (tmp_path / f"{i} {os.getpid()}").touch()
         time.sleep(0.5)
 
-    first = multiprocessing.get_context("fork").Process(target=lambda: beside._by_two(work, range(50)))
+    first = multiprocessing.get_context("fork").Process(target=lambda: processes._by_two(work, range(50)))
     first.start()
     until = time.monotonic() + 30.0
     while len([*tmp_path.iterdir()]) < 2 and time.monotonic() < until:
@@ -137,7 +137,7 @@ def test_machine_code_is_the_same_whoever_translates_it(two, folder, tmp_path, m
     assert np.array_equal(values[0], [0.0, 2.5, 6.5]) and np.array_equal(values[1], [0.0, 1.25, 4.5])
     assert values[2] == 8.0 + 2.5 + 4.5 and len(told) == 3
     shared = codes(folder)
-    monkeypatch.setattr(beside, "processors", lambda: 1)
+    monkeypatch.setattr(processes, "processors", lambda: 1)
     monkeypatch.setattr(objects, "_loaded", {})
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "alone"))
     for each in (smooth, smoother, rough):

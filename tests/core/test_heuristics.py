@@ -89,7 +89,7 @@ def test_no_scale_is_zero(plain):
 
 @pytest.mark.parametrize(("times", "widened"), [(2.9, False), (3.1, True)])
 def test_scales_count_what_a_step_tries_beyond_three_times_what_was_known(plain, times, widened):
-    widen = plain(scales).widen
+    widen = plain(scales).widen_scales
     problem, trial = motion(1.0, nominal=100.0)
     widen(problem, trial, np.array([times, 0.0, 0.0]), True)
     assert trial.tolerances[WIDE] == widened
@@ -173,7 +173,7 @@ def test_a_light_node_is_corrected_until_a_thousandth_of_a_tolerance_is_left(pla
         e[0] = rest * 0.1 ** len(found)
         found.append(e[0])
 
-    settle = plain(defect, solve=solved, place=lambda *_: None, run_table=lambda *_: None).settle_light
+    settle = plain(defect, solve=solved, place=lambda *_: None, run_table=lambda *_: None).settle_massless
     g = np.zeros(32)
     g[KX], g[KV] = 1.0, 0.5
     trial = SimpleNamespace(g=g, out=np.zeros(1), work=np.zeros((1, 1)), middle=np.zeros(3), start=np.zeros(3), end=np.zeros(3), scale=np.ones(2))
@@ -186,7 +186,7 @@ def test_a_light_node_is_corrected_until_a_thousandth_of_a_tolerance_is_left(pla
 def test_relations_are_looked_at_four_to_a_thousand_times_in_a_step(plain, spacings, looks):
     seen = []
     first = plain(
-        crossings, look=lambda *_: None, _state=lambda *arguments: seen.append(arguments[7]), _worst=lambda *_: -1.0,
+        crossings, evaluate_events=lambda *_: None, _state=lambda *arguments: seen.append(arguments[7]), _worst=lambda *_: -1.0,
         _turned=lambda *_: crossings.NEVER, copy=lambda *_: None,
     ).first_event  # fmt: skip
     watch = SimpleNamespace(spacing=np.array([1.0, 0.0]), sizes=np.zeros(6, int), found=np.zeros(0), peak=np.zeros(0), recent=np.zeros((3, 0)))
@@ -202,7 +202,7 @@ def test_a_condition_of_time_alone_is_known_beforehand_where_it_is_straight(plai
     def look(watch, g):
         watch.found[0] = (g[instants.TIME] - 0.5) + (0.5 * bend if g[instants.TIME] == 0.5 else 0.0)
 
-    due = plain(instants, look=look).next_due
+    due = plain(instants, evaluate_events=look).next_due
     watch = SimpleNamespace(sizes=np.array([1, 0, 0, 0, 0, 0]), timed=np.ones(1, int), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(1))
     instant = due(watch, np.zeros(instants.TIME + 1), 0.0, 1.0)
     assert watch.timed[0] == timed and instant == (0.5 if timed else np.inf)
@@ -228,7 +228,7 @@ def following(plain, rest, apart):
         seen.append(rest + (apart if len(seen) % 2 else 0.0))
         watch.found[0] = seen[-1]
 
-    follow = plain(event_iteration, look=look, make_consistent=lambda *_: True).follow
+    follow = plain(event_iteration, evaluate_events=look, make_consistent=lambda *_: True).follow
     watch = SimpleNamespace(
         sizes=np.array([0, 1, 0, 0, 2, 0]),
         stage=np.array([0, 1]),
@@ -263,7 +263,7 @@ def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(pla
         g[0] = g[2]
         return event_iteration.AGREED
 
-    ask = plain(event_iteration, look=look, follow=follow).rounds
+    ask = plain(event_iteration, evaluate_events=look, follow=follow).iterate_events
     watch = SimpleNamespace(
         sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.ones(1, int),
         timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
@@ -279,7 +279,7 @@ def test_beside_another_instant_a_relation_acts_from_where_it_is_seen(plain, loc
     def look(watch, g):
         watch.found[:] = [beyond, 1.0]
 
-    ask = plain(event_iteration, look=look).begin_round
+    ask = plain(event_iteration, evaluate_events=look).begin_round
     watch = SimpleNamespace(
         sizes=np.array([1, 0, 0, 0, 0, 0]), found=np.zeros(2), peak=np.ones(1), flips=np.array([located]), timed=np.zeros(1, int),
         strict=np.zeros(1, int), following=np.zeros(0), changed=np.zeros(1, int), setting=np.zeros(0, int),
@@ -308,7 +308,7 @@ def test_what_leaves_zero_has_the_relation_of_its_direction(plain, now, rise, tr
         seen.append(None)
         watch.found[0] = now if len(seen) == 1 else now + rise
 
-    leave = plain(event_iteration, look=look).leave
+    leave = plain(event_iteration, evaluate_events=look).set_directions
     watch = SimpleNamespace(
         sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int),
         strict=np.zeros(1, int), named=np.zeros(0, int),
@@ -419,7 +419,7 @@ def test_masses_iterate_to_a_fiftieth_of_the_tolerance(plain, rtol, tolerance):
         asked.append(until)
         return CONVERGED, 1, 1, True
 
-    solve = plain(single, careful=careful, set_differentiated_history=lambda *_: None, set_least=lambda *_: None).solve_given
+    solve = plain(single, damped_newton=careful, set_differentiated_history=lambda *_: None, set_least=lambda *_: None).solve_given
     trial = SimpleNamespace(tolerances=positions(32, (RTOL, rtol)), counters=np.zeros(32, int), u=np.zeros(1), g=np.zeros(64), history=None)
     trial.counters[UNSOLVED] = 0
     assert solve(SimpleNamespace(sizes=sizes(nk=1)), SimpleNamespace(pivot_inverse=np.ones(1)), trial) == CONVERGED

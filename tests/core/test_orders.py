@@ -20,7 +20,7 @@ from netsim.results.selection import reader_of, select
 from netsim.simulate import adaptive
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.parse import parse
 from problems import CIRCUIT, EVERY, LOOP, OSCILLATOR, PENDULUM
 
@@ -120,7 +120,7 @@ def test_index_2_recovered(method):
 def started(known, options):
     """A run of the accept/reject loop that has not yet begun to step, and the columns of its signals."""
     model = netsim.load(known.text)
-    machine, structure, g, _ = begun(model.machine, model.structure, "", None)
+    machine, structure, g, _ = start_of_run(model.machine, model.structure, "", None)
     selection = select(machine, [parse(f"save {name}").statements[0].signals[0] for name in known.signals])
     return adaptive.begin_adaptive(machine, structure, options, g, reader_of(machine, selection), np.zeros(0)), list(selection.entries)
 

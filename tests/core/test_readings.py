@@ -15,7 +15,7 @@ from netsim.core.problem import NK, NY, V, X, Y
 from netsim.core.readings import LARGEST, MISSED
 from netsim.core.scales import ROUNDED, SO_FAR
 from netsim.results.selection import Named
-from netsim.simulate.judging import reading_verdict
+from netsim.simulate.judgement import reading_verdict
 from netsim.simulate.options import TransientOptions
 
 METHODS = ["radau", "bdf", "trbdf2"]

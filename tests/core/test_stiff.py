@@ -229,7 +229,7 @@ def test_junctions_that_settle_within_a_step_stop_no_bdf(rtol, most, scale):
 def test_what_decays_within_a_step_refuses_it_once(monkeypatch, norm, left, refused, counts):
     """By an estimate, and by what a step leaves of it."""
     monkeypatch.setattr(bdf, "_norm", lambda *_: norm)
-    monkeypatch.setattr(bdf, "widen", lambda *_: None)
+    monkeypatch.setattr(bdf, "widen_scales", lambda *_: None)
     monkeypatch.setattr(bdf, "copy", lambda *_: None)
     monkeypatch.setattr(bdf, "filtered_error", lambda *_: left)
     counters = np.zeros(COUNTERS, int)

@@ -51,7 +51,7 @@ def test_a_damaged_file_is_compiled_again(folder, damage):
     (file,) = folder.iterdir()
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
-    assert store.read(file.name) is None
+    assert store.read_code(file.name) is None
     again = compile({"a": program})
     assert again.compiled == ("a",) and result(again, "a") == pytest.approx(2 * np.sin(0.5), rel=1e-15)
     assert file.read_bytes() == whole and len(list(folder.iterdir())) == 1
@@ -61,7 +61,7 @@ def test_without_a_writable_folder_everything_still_works(tmp_path, monkeypatch)
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder should be")
     monkeypatch.setenv("NETSIM_CACHE", str(blocked))
-    assert store.read("0" * 64) is None and store.keep("0" * 64, {}, b"code") is False
+    assert store.read_code("0" * 64) is None and store.write_code("0" * 64, {}, b"code") is False
     assert compile({"a": scaled(2.0)}).compiled == compile({"a": scaled(2.0)}).compiled == ("a",)
 
 

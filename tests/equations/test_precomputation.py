@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.equations.kernels.precomputation import separated, with_constants
+from netsim.equations.kernels.precomputation import split_precomputation, with_constants
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.system import build_system
@@ -38,12 +38,12 @@ def test_same_values(name):
 def test_nothing_is_left_that_parameters_settle(name):
     shorter = 0
     for program in programs(name):
-        before, rest = separated(program)
+        before, rest = split_precomputation(program)
         if before is None:
             continue
         settled = range(rest.first_parameter, rest.first_result)
         assert all(any(i not in settled for i in step.operands) for step in rest.instructions)
-        assert separated(rest) == (None, rest)
+        assert split_precomputation(rest) == (None, rest)
         shorter = max(shorter, len(program.instructions) - len(rest.instructions))
     assert shorter > 20
 
@@ -51,13 +51,13 @@ def test_nothing_is_left_that_parameters_settle(name):
 def test_cheap_products_stay():
     """gather*(p + q): reading p + q would cost what adding does."""
     program = Program(1, 0, 2, (), (Instruction("add", (1, 2)), Instruction("mul", (0, 3))), (4,))
-    assert separated(program) == (None, program)
+    assert split_precomputation(program) == (None, program)
 
 
 def test_an_output_of_parameters_alone():
     """[p/q, gather] with a constant between."""
     program = Program(1, 1, 2, (2.0,), (Instruction("div", (2, 3)), Instruction("mul", (5, 4))), (6, 0, 4))
-    before, rest = separated(program)
+    before, rest = split_precomputation(program)
     assert not rest.instructions and before.n_gather == before.n_uniform == 0
     found, parameters = with_constants(program, 2, np.array([1.0, 3.0, 4.0, 5.0]))
     assert np.array_equal(evaluate(found, np.array([[7.0, 8.0]]), np.zeros(1), parameters.reshape(-1, 2)), [[0.5, 1.2], [7.0, 8.0], [2.0, 2.0]])

@@ -78,10 +78,10 @@ def test_groups_overlap_and_outputs_meet():
 
 def test_few_instances_and_short_programs_stay_single():
     long, without = (Program(1, 0, 0, (), tuple(Instruction(op, (k,)) for k in range(5)), (5,)) for op in ("exp", "sin"))
-    assert vectors.served(long, LANES) and not vectors.served(long, LANES - 1)
-    assert not vectors.served(without, 1000)
+    assert vectors.is_vectorised(long, LANES) and not vectors.is_vectorised(long, LANES - 1)
+    assert not vectors.is_vectorised(without, 1000)
     steps = tuple(Instruction("mul", (k, k)) for k in range(3 * 2 + 1))  # more than three times what is read and added
     heavy = Program(1, 0, 0, (), steps, (7,))
-    assert vectors.served(heavy, 16) and not vectors.served(heavy, 15)
-    assert not vectors.served(Program(1, 0, 0, (), steps[:-1], (6,)), 1000)
-    assert not vectors.served(Program(2, 0, 1, (), (Instruction("mul", (0, 2)),), (3,)), 1000)
+    assert vectors.is_vectorised(heavy, 16) and not vectors.is_vectorised(heavy, 15)
+    assert not vectors.is_vectorised(Program(1, 0, 0, (), steps[:-1], (6,)), 1000)
+    assert not vectors.is_vectorised(Program(2, 0, 1, (), (Instruction("mul", (0, 2)),), (3,)), 1000)

@@ -12,7 +12,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import struct_of
-from netsim.core.contract import cubic_differentiated, earlier, straight
+from netsim.core.contract import cubic_differentiated, earlier, interpolate_linearly
 from netsim.core.method import Method, Orders
 from netsim.core.methods.single import begin_stage, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
@@ -62,7 +62,7 @@ def on_accept(method, problem, trial, h, error):
 @inner
 def dense_output(method, problem, trial, theta, h, state, wanted):
     """Values on the line between the ends, differentiated quantities on the cubic."""
-    straight(problem, trial, theta, h, state, wanted)
+    interpolate_linearly(problem, trial, theta, h, state, wanted)
     cubic_differentiated(problem, trial, theta, h, state, wanted)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.analysis import Analysis
-from netsim.analyses.given import NAMES
+from netsim.analyses.option_values import NAMES
 from netsim.analyses.over_time.run import transient
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.network.values import parameter_names

@@ -6,7 +6,7 @@ import pytest
 
 import netsim
 from netsim.analyses.analysis import Analysis
-from netsim.analyses.given import SECOND
+from netsim.analyses.option_values import SECOND
 from netsim.api import ANALYSES
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError

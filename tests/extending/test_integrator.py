@@ -13,7 +13,7 @@ from netsim.results.selection import Selection, reader_of
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from problems import EVERY
 
 TUMBLING = """
@@ -104,7 +104,7 @@ def test_earlier_states_are_in_the_chart_of_the_present_one():
     METHODS[name] = replace(METHODS["radau"], name=name, earlier=3)
     try:
         model = netsim.load(text)
-        machine, structure, g, _ = begun(model.machine, model.structure)
+        machine, structure, g, _ = start_of_run(model.machine, model.structure)
         run = begin_adaptive(machine, structure, TransientOptions(stop=7 * h, step=h, method=name), g, reader_of(machine, Selection()), np.zeros(0))
         assert integrate_adaptive(run, None) is None
     finally:

@@ -9,7 +9,7 @@ from netsim.core.linear import factors as linear
 from netsim.core.linear.columns import columns_of, diagonal_of
 from netsim.initial.consistent import newton
 from netsim.initial.initial import consistent_start
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError, render
 
 CX, CY = 0.325, np.sqrt(0.039375)
@@ -232,7 +232,7 @@ def test_redundant_loops_are_started_too():
     path = models_folder() / "mechanisms" / "fourbar_spatial.net"
     text = path.read_text().replace("motor    hinge_angle (ground, a)  q = (6 rad/s)*time", "start pA.q = 30 deg")
     model = netsim.load("\n" + "\n".join(line for line in text.splitlines() if not line.startswith(("save", "plot"))) + "\nsave pA.q, pD.q\n")
-    begun(model.machine, model.structure)
+    start_of_run(model.machine, model.structure)
     assert first(model.network.text, "pD.q") == pytest.approx(rocker_angle(np.radians(30)), abs=1e-9)
 
 

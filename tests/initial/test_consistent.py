@@ -12,13 +12,13 @@ from netsim.core.compiled.struct import struct_of
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.states import load, project
 from netsim.initial import recovery
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.library.files import models_folder
 from netsim.results.selection import Selection, reader_of
 from netsim.simulate import adaptive
 from netsim.simulate.options import check_options
 from netsim.simulate.setup.arrays import consistent as first_points
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 
 MODELS = {
     "two_masses": {"step": 8e-3},
@@ -40,7 +40,7 @@ def begun_run(name: str) -> adaptive.Running:
     model = loaded(name)
     given = line_options(model, model.network.runs[0]) | {"method": "euler", "forces": "recovered"} | MODELS[name]
     options = check_options("transient", {option: given[option] for option in ("step", "method", "forces")} | {"stop": COUNT * given["step"]}, {})
-    machine, structure, g, _ = begun(model.machine, model.structure, str(given.get("from", "")), None)
+    machine, structure, g, _ = start_of_run(model.machine, model.structure, str(given.get("from", "")), None)
     run = adaptive.begin_adaptive(machine, structure, replace(options, formula=True), g, reader_of(machine, Selection()), np.zeros(0))
     assert adaptive.integrate_adaptive(run, None) is None
     return run
@@ -62,7 +62,7 @@ def compiled_and_readable(run) -> tuple[np.ndarray, np.ndarray]:
     assert set_time(problem, g, run.now) == CONVERGED
     count = 3 * layout.nk + layout.ny + 2 * layout.nq
     recovery = plan_recovery(run.machine, run.structure, g)
-    point = layout.state(recover(recovery, g, state, run.now))
+    point = layout.state(recover_point(recovery, g, state, run.now))
     assert project(problem, struct_of(run.plan), g, state)
     return state[:count], point[:count]
 

@@ -7,7 +7,7 @@ import pytest
 import netsim
 from conftest import sampled
 from netsim.library.catalogue import describe, whole_library
-from netsim.library.search import meant, other_words, search
+from netsim.library.search import other_words, search, suggestion_for_type
 
 
 def signals(text, *names, **options):
@@ -154,16 +154,16 @@ def test_components_are_found_by_words(library, words, wanted):
     ],
 )  # fmt: skip
 def test_a_type_that_is_not_there_is_meant_by_letters_or_by_the_words_of_the_field(library, kind, wanted):
-    assert meant(kind, library).startswith(f"did you mean {wanted}")
+    assert suggestion_for_type(kind, library).startswith(f"did you mean {wanted}")
 
 
 @pytest.mark.parametrize("kind", ["fixed", "Wall", "gnd"])
 def test_what_stands_still_is_a_node(library, kind):
-    assert meant(kind, library).startswith("the node 'ground' is that")
+    assert suggestion_for_type(kind, library).startswith("the node 'ground' is that")
 
 
 def test_a_type_that_nothing_is_like_has_no_hint(library):
-    assert meant("zzzzqq", library) == ""
+    assert suggestion_for_type("zzzzqq", library) == ""
 
 
 def test_words_name_components_that_exist(library):

@@ -14,7 +14,7 @@ from beam_oracle import Chain
 from netsim.core.loop.control import SIZE
 from netsim.core.newton import NOT_FINITE
 from netsim.initial.initial import consistent_start
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.library.files import models_folder
 from netsim.simulate import adaptive
 from netsim.text.errors import SimulationError
@@ -429,5 +429,5 @@ def test_fill_grows_with_the_number_of_elements():
 
 def recover_once(machine, structure, g):
     recovery = plan_recovery(machine, structure, g)
-    recover(recovery, g, machine.system.layout.state(g), 0.0)
+    recover_point(recovery, g, machine.system.layout.state(g), 0.0)
     return recovery

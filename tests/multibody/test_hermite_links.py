@@ -8,7 +8,7 @@ import pytest
 
 import netsim
 from beam_oracle import Chain
-from netsim.analyses.recursion import Begin, _complete
+from netsim.analyses.recursion import TreeStart, _complete
 from netsim.initial.differentiated import plan_differentiated
 from netsim.initial.recovery import plan_recovery
 from netsim.library.files import models_folder
@@ -16,7 +16,7 @@ from netsim.multibody.recursion.bodies import network_tree
 from netsim.multibody.recursion.states import coordinates, translation
 from netsim.multibody.tree.algorithms.forward import mixed
 from netsim.multibody.tree.algorithms.observers import placements, twists
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError
 
 PLANE = """
@@ -81,12 +81,12 @@ def test_the_tree_has_the_network_s_accelerations(name):
     """At the same state: of every frame and every deflection, to 1e-10 of the largest; and the state goes there and back."""
     model = netsim.load(NETWORKS[name].format(run="run recursion(stop = 1 ms, from = rest)"))
     found = network_tree(model.machine)
-    machine, structure, g, _ = begun(model.machine, model.structure, "rest")
+    machine, structure, g, _ = start_of_run(model.machine, model.structure, "rest")
     moved = translation(machine, found)
     q, v = coordinates(machine, moved, g)
     a, _ = mixed(found.tree, q, v, np.zeros(found.tree.nv), found.motion)
     plans = plan_recovery(machine, structure, g), plan_differentiated(machine)
-    point = _complete(Begin(machine, moved, g, q, v, [], *plans), 0.0, q, v)
+    point = _complete(TreeStart(machine, moved, g, q, v, [], *plans), 0.0, q, v)
     layout = machine.system.layout
     state = slice(layout.x, layout.a)
     assert np.abs(point[state] - g[state]).max() < 1e-12 * np.abs(g[state]).max()

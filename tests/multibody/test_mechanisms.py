@@ -467,16 +467,16 @@ run transient(stop = 0.1 s)
 
 def test_what_repeats_wherever_it_moves_is_no_singular_configuration():
     """A coupler on three parallel cranks keeps its freedom; the same machine with its cranks lying flat is drawn where more depends than repeats."""
-    from netsim.simulate.setup.beginning import begun
+    from netsim.simulate.setup.start_of_run import start_of_run
     from netsim.text.errors import InputError
 
     model = netsim.load(THREE_CRANKS)
-    machine, *_ = begun(model.machine, model.structure)
+    machine, *_ = start_of_run(model.machine, model.structure)
     assert len(machine.system.redundant.rows) == 1
     flat = re.sub(r"\[([\d.]+), 0\.([12])\] m", lambda at: f"[{float(at[1]) + 0.1 * int(at[2]):g}, 0] m", THREE_CRANKS)
     model = netsim.load(flat)
     with pytest.raises(InputError) as told:
-        begun(model.machine, model.structure)
+        start_of_run(model.machine, model.structure)
     assert [p.code for p in told.value.problems] == ["E415"]
 
 
@@ -490,7 +490,7 @@ def test_springs_in_a_redundant_loop_do_not_hide_it():
 
 def test_redundancy_is_sought_in_loops_only():
     """A chain of 300 hinges has none; two separate parallelograms at its end are found, each by itself."""
-    from netsim.initial.reactions.redundancy import repeated
+    from netsim.initial.reactions.redundancy import dependent_constraints
 
     links = [
         f"l{k} body (p{k}) m = 1, I = diag(0.01, 0.1, 0.1) kg.m2, at = [{k + 0.5}, 0, 0] m\n"
@@ -499,7 +499,7 @@ def test_redundancy_is_sought_in_loops_only():
     ]
     text = "use spatial\n" + "\n".join(links) + "\nrun transient(stop = 1 ms, step = 1 ms, method = euler)\n"
     chain = netsim.load(text).machine
-    assert repeated(chain, chain.g) is None
+    assert dependent_constraints(chain, chain.g) is None
     loop = PARALLELOGRAM.split("push")[0].split("m/s2\n")[1].replace("q = 0.4 rad*sine(time, frequency = 1 Hz)", "q = 0 rad")
     other = re.sub(r"^(\w+)", r"\1x", loop, flags=re.M).replace("(a)", "(ax)").replace("(b)", "(bx)").replace("(c)", "(cx)")
     other = other.replace("ground, a", "p2, ax").replace("ground, c", "p2, cx").replace("a, b)", "ax, bx)").replace("b, c)", "bx, cx)")

@@ -12,7 +12,7 @@ from netsim.library.files import models_folder
 from netsim.multibody.superelements import parts_of
 from netsim.output.show import show_stage
 from netsim.results.plots import panels
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError
 
 CIRCUIT = """
@@ -68,7 +68,7 @@ def test_what_is_left_is_the_schur_complement(name):
     """Pivots part by part; the triangles of the rest multiply to A_RR - A_RB A_BB^-1 A_BR; other parts' unknowns never meet."""
     source, wanted, _ = CASES[name]
     model = netsim.load(source)
-    machine, _, g, _ = begun(model.machine, model.structure)
+    machine, _, g, _ = start_of_run(model.machine, model.structure)
     system, parts = machine.system, parts_of(machine.system, wanted)
     entries, pattern, n = step_matrix(machine, g, 1e-6, 1e-3, 1e3, 1.0)[1], machine.system.pattern, machine.system.n
     factor = analyse(n, pattern.indptr, pattern.indices, entries, parts=[part.own for part in parts])

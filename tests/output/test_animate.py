@@ -30,7 +30,7 @@ from netsim.output.animate import (
     sphere,
     write_page,
 )
-from netsim.output.scene import Chapter, quaternions
+from netsim.output.scene import TimeSection, quaternions
 from netsim.output.scenes import moving_signals, scene_of
 from netsim.results.samples import Samples, Signal
 from netsim.simulate.options import TransientOptions
@@ -355,7 +355,7 @@ def test_play_pause_speed_and_the_end(shown):
 
 def test_chapters_are_shown_one_at_a_time(shown):
     """A page with chapters plays the first over and over; another is chosen by name, and its time ends where it ends."""
-    page = shown(two_boxes(chapters=(Chapter("mode 1: 3 Hz", 0.0, 0.5), Chapter("mode 2: 5 Hz", 1.0, 1.5))))
+    page = shown(two_boxes(chapters=(TimeSection("mode 1: 3 Hz", 0.0, 0.5), TimeSection("mode 2: 5 Hz", 1.0, 1.5))))
     assert page.value("viewer.playing()") and page.value("document.getElementById('time').textContent") == "mode 1: 3 Hz"
     page.value("viewer.play(false), viewer.seek(0.25), 0")
     assert page.value("document.getElementById('clock').textContent") == "180°"

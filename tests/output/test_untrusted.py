@@ -12,10 +12,10 @@ import pytest
 
 import netsim
 from netsim.cli import main
-from netsim.commands.making import SHELLS
+from netsim.commands.creation import SHELLS
 from netsim.output.animate import page_text
 from netsim.output.scene import Scene
-from netsim.results.files import write, written
+from netsim.results.files import write, write_atomically
 from netsim.text.errors import InputError
 
 PACKAGE = Path(netsim.__file__).parent
@@ -110,7 +110,7 @@ def test_a_link_in_the_place_of_a_temporary_file_is_not_followed(here, monkeypat
     (here / "victim").write_text("mine")
     (here / "work" / f".r-{bytes(6).hex()}.csv").symlink_to(here / "victim")
     with pytest.raises(InputError, match="E431"):
-        written(here / "work/r.csv", lambda path: path.write_text("yours"))
+        write_atomically(here / "work/r.csv", lambda path: path.write_text("yours"))
     assert (here / "victim").read_text() == "mine"
 
 
@@ -140,13 +140,14 @@ def compiled_texts(monkeypatch):
     original = native.module_text
     monkeypatch.setattr(addresses, "_native", {})
     monkeypatch.setattr(native, "file_of", lambda program, level, by: f"of-nobody-{program.digest}")  # none is known
-    monkeypatch.setattr(native.store, "keep", lambda file, index, code: None)
+    monkeypatch.setattr(native.store, "write_code", lambda file, index, code: None)
     monkeypatch.setattr(native, "module_text", lambda program: texts.append(original(program)) or texts[-1])
     return texts
 
 
 def test_files_are_opened_for_writing_in_five_places():
-    """Results and pictures by `written`, rows and states of a run, the beginnings of `netsim new`, the netlist of a fit, entries of the cache."""
+    """Results and pictures by `write_atomically`, rows and states of a run, the beginnings of `netsim new`, the netlist
+    of a fit, entries of the cache."""
     found = set()
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -158,4 +159,4 @@ def test_files_are_opened_for_writing_in_five_places():
                     found.add(file.relative_to(PACKAGE).as_posix())
     formats = {"formats/csv.py", "formats/netcdf.py", "formats/touchstone.py", "output/animate.py", "output/diagram.py", "results/plots.py"}
     stored = {f"results/partial/{name}.py" for name in ("container", "recording", "rows")}
-    assert found == formats | stored | {"analyses/many/fit.py", "commands/making.py", "text/kept/cache.py"}
+    assert found == formats | stored | {"analyses/many/fit.py", "commands/creation.py", "text/kept/cache.py"}

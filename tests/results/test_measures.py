@@ -7,7 +7,7 @@ import pytest
 
 import netsim
 from netsim.cli import main
-from netsim.results.series import between, refined, refined_series
+from netsim.results.series import interpolated, refined, refined_series
 from netsim.results.trajectories import Trajectory, crossings, largest
 from netsim.text.errors import InputError, SimulationError
 
@@ -190,7 +190,7 @@ def test_smooth_signals_are_followed_to_fourth_order():
 @pytest.mark.parametrize("gap", [0.0, 1e-9])
 def test_jumps_do_not_ring(gap):
     time, series = np.array([0, 1, 2, 3, 3 + gap, 4, 5, 6.0]), np.array([0, 0, 0, 0, 1, 1, 1, 1.0])
-    assert between(time, series, np.array([2.5, 3.5])) == pytest.approx([0.0, 1.0])
+    assert interpolated(time, series, np.array([2.5, 3.5])) == pytest.approx([0.0, 1.0])
     trajectory = Trajectory(refined(time), refined_series(time, series))
     assert largest(trajectory)[0] == 1.0 and trajectory.series.min() == 0.0
     assert crossings(Trajectory(trajectory.time, trajectory.series - 0.5), ">") == pytest.approx([3.0])

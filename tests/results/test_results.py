@@ -116,7 +116,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(SimulationError, match="No space left"):
-        results.written(file, stops_half_way)
+        results.write_atomically(file, stops_half_way)
     assert file.read_text() == before and os.listdir(tmp_path) == ["a.csv"]
 
 

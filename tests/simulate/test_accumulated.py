@@ -8,9 +8,22 @@ import pytest
 import netsim
 from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import LEAVING
-from netsim.core.loop.accumulated import ERRORS, KEPT, LEAST, MOST, NET, PATH, PEAK, accumulate, lose, stand, swing, swinging
+from netsim.core.loop.accumulated import (
+    ERRORS,
+    KEPT,
+    LEAST,
+    MOST,
+    NET,
+    PATH,
+    PEAK,
+    accumulate,
+    add_dissipation,
+    add_to_swing,
+    begin_swing,
+    swing_energy,
+)
 from netsim.library.files import models_folder
-from netsim.simulate.judging import ADDED_UP
+from netsim.simulate.judgement import ADDED_UP
 
 W = 2 * np.pi
 METHODS = ["radau", "trbdf2", "generalized_alpha", "bdf", "rk45", "rk6", "rk8"]
@@ -163,17 +176,17 @@ SQUARED = struct_of(Trial(np.array([0.0] * LEAVING + [2.0, 1.0])))
 
 def met(energies):
     turnover = np.zeros((ERRORS + 1, 4))
-    stand(turnover, 0, energies[0])
+    begin_swing(turnover, 0, energies[0])
     for energy in energies[1:]:
-        swing(turnover, 0, energy)
+        add_to_swing(turnover, 0, energy)
     return turnover
 
 
 def test_a_store_that_only_fills_does_not_swing():
     turnover = met(np.linspace(0.0, 1e6, 1000))
-    assert swinging(turnover) == 0.0 and turnover[PATH, 0] == turnover[NET, 0]
+    assert swing_energy(turnover) == 0.0 and turnover[PATH, 0] == turnover[NET, 0]
     accumulate(SQUARED, turnover, 1.0)
-    lose(turnover, 1.0)
+    add_dissipation(turnover, 1.0)
     accumulate(SQUARED, turnover, 1.0)
     assert turnover[ERRORS, KEPT] == 1.0
 
@@ -183,18 +196,18 @@ def test_what_swings_is_what_it_lately_was():
     for mean, size in ((0.0, 1.0), (1e3, 1e-3)):
         turnover = met(mean + size * np.cos(W * t))
         assert 0.7 < (turnover[MOST, 0] - turnover[LEAST, 0]) / (2.0 * size) < 1.0
-        assert 0.7 < swinging(turnover) / size < 1.0
+        assert 0.7 < swing_energy(turnover) / size < 1.0
     turnover = met(np.exp(-0.05 * t) * np.cos(W * t))
-    assert swinging(turnover) < 2.0 * np.exp(-5.0)
+    assert swing_energy(turnover) < 2.0 * np.exp(-5.0)
 
 
 def test_an_amplitude_decays_half_as_fast_as_its_energy():
     turnover = met(np.cos(W * np.linspace(0.0, 10.0, 2001)))
-    energy = swinging(turnover)
+    energy = swing_energy(turnover)
     accumulate(SQUARED, turnover, 0.5)
-    lose(turnover, 0.2 * energy)
+    add_dissipation(turnover, 0.2 * energy)
     accumulate(SQUARED, turnover, 7.0)  # an estimate above 1 is told elsewhere
     assert turnover[ERRORS, KEPT] == pytest.approx(0.25 * np.exp(-0.1) + 1.0)
-    lose(turnover, 100.0 * energy)
+    add_dissipation(turnover, 100.0 * energy)
     accumulate(SQUARED, turnover, 0.0)
     assert turnover[ERRORS, KEPT] < 1e-9 and turnover[ERRORS, PEAK] == pytest.approx(0.25 * np.exp(-0.1) + 1.0)

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 import netsim
 from conftest import ran, sampled
-from netsim.analyses.over_time import begun
+from netsim.analyses.over_time import start
 from netsim.equations.kernels import native
 from netsim.text.errors import InputError
 
@@ -266,8 +266,8 @@ def test_runs_of_one_model_do_not_disturb_one_another():
 
 def test_memory_reaches_back_as_far_as_the_delay(monkeypatch):
     held = []
-    original = begun.begin_adaptive
-    monkeypatch.setattr(begun, "begin_adaptive", lambda *a: held.append(original(*a)) or held[-1])
+    original = start.begin_adaptive
+    monkeypatch.setattr(start, "begin_adaptive", lambda *a: held.append(original(*a)) or held[-1])
     run(LAG.format(before="").replace("1 s{", "1 s{"), "y", stop=400.0, step=0.01, method="radau")
     past = held[0].machine.problem.buffer
     assert held[0].steps >= 40_000 and len(past.spans) <= 512

@@ -15,8 +15,8 @@ from netsim.multibody.tree.algorithms.composite import crba
 from netsim.multibody.tree.algorithms.forward import mixed
 from netsim.multibody.tree.algorithms.inverse import rnea
 from netsim.multibody.tree.model import Body, Inertia, Joint, build_tree
-from netsim.simulate.setup.beginning import begun
 from netsim.simulate.setup.choice import formulated
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError
 
 MODELS = {name: (models_folder() / "mechanisms" / f"{name}.net").read_text() for name in ("pendulum", "spinning_top", "free_body")}
@@ -275,7 +275,7 @@ def test_trajectories_approach_one_another_with_the_order_of_the_method(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_the_step_matrix_is_the_derivative_of_the_residual(name):
     model = model_of(name)
-    absolute, structure, start, _ = begun(model.machine, model.structure)
+    absolute, structure, start, _ = start_of_run(model.machine, model.structure)
     machine, _, g, _ = formulated(absolute, structure, start, "tree")
     layout, n, nk = machine.system.layout, machine.system.n, machine.system.layout.nk
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import netsim
 from netsim import cli
 from netsim.core.loop.turnover import FLOWS, IN, MISSED, OUT
 from netsim.results.files import dataset, read, write
-from netsim.simulate.judging import energy_verdict
+from netsim.simulate.judgement import energy_verdict
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import SimulationError
 

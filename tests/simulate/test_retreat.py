@@ -31,7 +31,7 @@ def undisturbed():
 
 def stopping(monkeypatch, instants):
     """Steps behind these instants are stopped once each, as if none led on; the instants at which they were."""
-    left, stopped, true = list(instants), [], adaptive.answered
+    left, stopped, true = list(instants), [], adaptive.answer_status
 
     def answered(run, status):
         if left and run.now > left[0]:
@@ -40,7 +40,7 @@ def stopping(monkeypatch, instants):
             return STOP
         return true(run, status)
 
-    monkeypatch.setattr(adaptive, "answered", answered)
+    monkeypatch.setattr(adaptive, "answer_status", answered)
     return stopped
 
 
@@ -66,7 +66,7 @@ def test_a_place_that_never_lets_pass_ends_the_run(monkeypatch):
         return took
 
     monkeypatch.setattr(retreat.Retreat, "begin", begin)
-    monkeypatch.setattr(adaptive, "answered", lambda run, status, true=adaptive.answered: STOP if run.now > 15.0 else true(run, status))
+    monkeypatch.setattr(adaptive, "answer_status", lambda run, status, true=adaptive.answer_status: STOP if run.now > 15.0 else true(run, status))
     (found,) = netsim.load(PENDULUM).samples()
     assert not found.finished
     assert found.message == STOP.message
@@ -76,8 +76,8 @@ def test_a_place_that_never_lets_pass_ends_the_run(monkeypatch):
 
 @pytest.mark.parametrize(("text", "problem"), [(PENDULUM, Problem("E508", "a law jumps")), (OSCILLATOR, STOP)], ids=["a jump", "no constraint"])
 def test_other_problems_and_other_networks_do_not_go_back(monkeypatch, text, problem):
-    monkeypatch.setattr(retreat, "restore", None)
-    monkeypatch.setattr(adaptive, "answered", lambda run, status, true=adaptive.answered: problem if run.now > 15.0 else true(run, status))
+    monkeypatch.setattr(retreat, "restore_snapshot", None)
+    monkeypatch.setattr(adaptive, "answer_status", lambda run, status, true=adaptive.answer_status: problem if run.now > 15.0 else true(run, status))
     (found,) = netsim.load(text).samples()
     assert not found.finished
     assert found.message == problem.message

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.over_time import variants as over_time
+from netsim.analyses.over_time import templates as over_time
 from netsim.analyses.transient import ANALYSIS
 from netsim.core.begin import variant as compiled
 from netsim.initial.consistent import newton
 from netsim.results.files import read
-from netsim.simulate import variants
-from netsim.simulate.setup import beginning
+from netsim.simulate import run_template
+from netsim.simulate.setup import start_of_run
 
 FILTER = """use electrical
 param R = 1 kOhm
@@ -61,10 +61,10 @@ def anew(model):
 
 
 @pytest.fixture
-def begun(monkeypatch):
+def started(monkeypatch):
     """What compiled code answers where runs are begun anew."""
-    found, original = [], variants.begin
-    monkeypatch.setattr(variants, "begin", lambda *a: found.append(original(*a)) or found[-1])
+    found, original = [], run_template.begin
+    monkeypatch.setattr(run_template, "begin", lambda *a: found.append(original(*a)) or found[-1])
     return found
 
 
@@ -73,7 +73,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_run_that_begins_anew_is_the_one_that_begins_by_itself(text, begun):
+def test_a_run_that_begins_anew_is_the_one_that_begins_by_itself(text, started):
     model = netsim.load(text)
     for values in ({}, VALUES, {"R": 20.0}):
         other = model.with_params(values)
@@ -82,7 +82,7 @@ def test_a_run_that_begins_anew_is_the_one_that_begins_by_itself(text, begun):
         scale = np.abs(expected.values).max(axis=0)
         assert np.all(np.abs(found.values - expected.values) <= 1e-9 * scale)
         assert np.array_equal(found.origin, expected.origin)
-    assert begun == [compiled.BEGUN] * 4  # the first one when the template is made
+    assert started == [compiled.BEGUN] * 4  # the first one when the template is made
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -163,9 +163,9 @@ def test_a_run_goes_on_as_it_was_begun_where_compiled_code_does_not_begin_it(mon
     """The same bits as a run that begins by itself, whether that is known beforehand or not."""
     once = alone(netsim.load(DIODE))
     with monkeypatch.context() as patch:
-        patch.setattr(variants, "begin", lambda *parts: compiled.START)
+        patch.setattr(run_template, "begin", lambda *parts: compiled.START)
         assert same(anew(netsim.load(DIODE)), once)
-    found, starts = beginning.consistent_start, []
+    found, starts = start_of_run.consistent_start, []
 
     def hard(*parts, **more):
         starts.append(parts)
@@ -174,7 +174,7 @@ def test_a_run_goes_on_as_it_was_begun_where_compiled_code_does_not_begin_it(mon
         return found(*parts, **more)
 
     asked = []
-    monkeypatch.setattr(beginning, "consistent_start", hard)
-    monkeypatch.setattr(over_time, "variant_of", lambda *parts: asked.append(parts))
+    monkeypatch.setattr(start_of_run, "consistent_start", hard)
+    monkeypatch.setattr(over_time, "template_of", lambda *parts: asked.append(parts))
     assert np.allclose(anew(netsim.load(DIODE)).values, once.values, rtol=1e-6, atol=1e-9)
     assert len(starts) == 2 and not asked

@@ -6,7 +6,7 @@ from numpy.polynomial import Polynomial
 
 import netsim
 from netsim.library.files import models_folder
-from netsim.network.bindings import lift
+from netsim.network.bindings import lift_numbers
 from netsim.structure.causes import Picture
 from netsim.structure.of_time.continuity import continuity
 from netsim.structure.pencil import generic_point
@@ -36,7 +36,7 @@ def model(end):
 
 
 def shape(of, text):
-    return lift(parse_expression(text, "test"), of.network.top, of.values, lambda name, frame: None)
+    return lift_numbers(parse_expression(text, "test"), of.network.top, of.values, lambda name, frame: None)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])

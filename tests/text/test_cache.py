@@ -19,8 +19,8 @@ from netsim.equations.kernels import addresses, native
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.text.grammar import grammar
 from netsim.text.kept import cache
-from netsim.text.kept.cache import KEPT, LARGEST, cache_folder, keep, kept, sealed, unsealed
-from netsim.text.kept.parsed import parsed
+from netsim.text.kept.cache import KEPT, LARGEST, cache_folder, read_entry, with_checksum, without_checksum, write_entry
+from netsim.text.kept.parsed_texts import parsed
 from netsim.text.parse import parse
 
 PACKAGE = Path(netsim.__file__).parent
@@ -133,10 +133,10 @@ def test_a_damaged_entry_of_any_kind_is_replaced(kind, root, tmp_path, monkeypat
     entries = sorted((root / folder).iterdir())
     (entry,) = (each for each in entries if not each.name.startswith("functions-"))  # digests of a file's functions
     whole = entry.read_bytes()
-    assert unsealed(whole) is not None and entry.stat().st_mode & 0o777 == 0o600
+    assert without_checksum(whole) is not None and entry.stat().st_mode & 0o777 == 0o600
     for name, damage in DAMAGES.items():
         damage(entry)
-        assert kept(entry) is None, name
+        assert read_entry(entry) is None, name
         assert make(tmp_path) == expected, name
         assert entry.read_bytes() == whole and entry.stat().st_mode & 0o777 == 0o600, name
     assert sorted((root / folder).iterdir()) == entries
@@ -179,7 +179,7 @@ def test_whole_runs_over_folders_full_of_damage(root, monkeypatch):
             (damage or list(DAMAGES.values())[(i + k) % len(DAMAGES)])(path)
         assert np.array_equal(values(), expected)
         assert {path for path in root.rglob("*") if path.is_file()} == set(files)
-        assert all(unsealed(path.read_bytes()) is not None for path in files)
+        assert all(without_checksum(path.read_bytes()) is not None for path in files)
 
 
 # ----------------------------------------------------------------------------------------------------- who may write
@@ -190,33 +190,33 @@ def test_folders_and_entries_are_the_users_own(root):
     root.mkdir(mode=0o755)
     folder = cache_folder("code")
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert keep(folder / "a", b"body") and (folder / "a").stat().st_mode & 0o777 == 0o600
+    assert write_entry(folder / "a", b"body") and (folder / "a").stat().st_mode & 0o777 == 0o600
     folder.chmod(0o755)
     (folder / "a").chmod(0o644)
-    assert kept(cache_folder("code") / "a") == b"body"
+    assert read_entry(cache_folder("code") / "a") == b"body"
     assert folder.stat().st_mode & 0o777 == 0o700 and (folder / "a").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(("inside", "mode"), [("code", 0o770), ("code", 0o707), ("", 0o777)])
 def test_a_folder_that_others_may_write_is_not_used(root, caplog, inside, mode):
     """A note says so, once, and runs go on."""
-    keep(cache_folder("code") / "a", b"body")
+    write_entry(cache_folder("code") / "a", b"body")
     (root / inside).chmod(mode)
     for _ in range(3):
         assert cache_folder("code") is None
-        assert store.keep("name", {}, b"code") is False
+        assert store.write_code("name", {}, b"code") is False
         assert of_kernels(root) == 1.5
     assert [("others may write there" in r.message and str(root / inside) in r.message) for r in caplog.records] == [True]
     (root / inside).chmod(0o1777 if inside == "" else 0o700)  # as /tmp is
-    assert kept(cache_folder("code") / "a") == b"body"
+    assert read_entry(cache_folder("code") / "a") == b"body"
 
 
 def test_what_belongs_to_somebody_else_is_not_used(root, caplog, monkeypatch):
     folder = cache_folder("code")
-    keep(folder / "a", b"body")
+    write_entry(folder / "a", b"body")
     own = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: own + 1)
-    assert kept(folder / "a") is None
+    assert read_entry(folder / "a") is None
     root.chmod(0o1777)
     if own:  # a folder of the system's own, as /tmp, is good enough to lie in
         os.chmod(root, 0o700)
@@ -232,8 +232,8 @@ def test_a_note_goes_to_the_log_or_to_stderr(caplog, capsys):
 
 
 def test_an_entry_that_is_not_whole_is_none():
-    assert unsealed(sealed(b"")) == b"" and unsealed(sealed(b"body\n")) == b"body\n"
-    assert unsealed(b"") is unsealed(cache.FORM) is unsealed(sealed(b"body")[:-1]) is None
+    assert without_checksum(with_checksum(b"")) == b"" and without_checksum(with_checksum(b"body\n")) == b"body\n"
+    assert without_checksum(b"") is without_checksum(cache.FORM) is without_checksum(with_checksum(b"body")[:-1]) is None
 
 
 # -------------------------------------------------------------------------------------------------- what goes wrong
@@ -248,7 +248,7 @@ def test_a_full_disk_is_no_hindrance(root, monkeypatch):
         return open("/dev/full", mode)
 
     monkeypatch.setattr(os, "fdopen", full)
-    assert keep(folder / "a", b"body") is False
+    assert write_entry(folder / "a", b"body") is False
     assert of_kernels(root) == 1.5 and parsed(PACKAGE.parent / "library/electrical/elements.lib").statements
     assert not list(folder.iterdir())
     monkeypatch.undo()
@@ -282,7 +282,7 @@ def test_two_processes_that_compile_at_once_have_one_result(root):
     assert first == second and len(first) > 100 and said == said_too == ""
     files = [path for path in root.rglob("*") if path.is_file()]
     assert {path.parent.name for path in files} == {"code", "parsed", "grammar", "sources"}
-    assert all(unsealed(path.read_bytes()) is not None for path in files)
+    assert all(without_checksum(path.read_bytes()) is not None for path in files)
 
 
 def test_threads_that_write_one_entry_leave_a_whole_one(root):
@@ -292,8 +292,8 @@ def test_threads_that_write_one_entry_leave_a_whole_one(root):
 
     def work(body):
         for _ in range(20):
-            assert keep(folder / "a", body)
-            found.append(kept(folder / "a"))
+            assert write_entry(folder / "a", body)
+            found.append(read_entry(folder / "a"))
 
     threads = [threading.Thread(target=work, args=(body,)) for body in bodies]
     for thread in threads:
@@ -310,7 +310,7 @@ def test_machine_code_of_another_processor_is_another_entry(monkeypatch):
     told = set()
     for processor in [("apple-m1", "+neon"), ("apple-m1", "+neon,+sme"), ("apple-m4", "+neon")]:
         monkeypatch.setattr(linking, "_processor", lambda level, processor=processor: processor)
-        told.add(linking.told.__wrapped__("host"))
+        told.add(linking.target_description.__wrapped__("host"))
     assert len(told) == 3
 
 
@@ -330,7 +330,7 @@ def test_machine_code_that_is_damaged_in_the_package_is_told_and_made_again(root
     assert "is damaged: what is in it is compiled again" in record.message and str(entry) in record.message
     with store.building(tmp_path):  # and `make core` mends it
         assert native.compile({"a": PROGRAM}).compiled == ("a",)
-    assert unsealed(entry.read_bytes()) is not None
+    assert without_checksum(entry.read_bytes()) is not None
 
 
 def test_a_folder_that_grew_too_large_forgets_the_longest_unused(tmp_path, monkeypatch):

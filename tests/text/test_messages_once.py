@@ -5,7 +5,7 @@ import re
 import pytest
 
 import netsim
-from netsim.text.errors import InputError, Problem, Span, nearest, told_once
+from netsim.text.errors import InputError, Problem, Span, nearest, one_per_cause
 
 SPAN = Span("a.net", 4, 3, 4, 9)
 
@@ -43,7 +43,7 @@ b pair (n)
 
 def test_mistakes_that_differ_by_more_than_the_instance_are_all_told():
     told = [Problem("E229", "parameter 'R' of 'x[1].q' is not given", SPAN), Problem("E229", "parameter 'C' of 'x[1].q' is not given", SPAN)]
-    assert told_once(told) == told
+    assert one_per_cause(told) == told
 
 
 @pytest.mark.parametrize(

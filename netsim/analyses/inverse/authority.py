@@ -20,10 +20,10 @@ from netsim.core.problem import PRESCRIBED_ORDERS
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System
 from netsim.initial.initial import Change, Structure
-from netsim.network.bindings import lift
+from netsim.network.bindings import lift_numbers
 from netsim.network.values import Values
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.of_time.smoothness import too_rough
 from netsim.structure.orders import offsets
 from netsim.text.errors import InputError, Problem
@@ -55,7 +55,7 @@ def authority(
         hint = "name as many actuators as there are motions, or follow fewer signals"
         raise InputError(Problem("E432", message, actuators[-1].expr.span, hint=hint))
     values, system, structure = prepared
-    started = begun(build_machine(system, values), structure, options.start)
+    started = start_of_run(build_machine(system, values), structure, options.start)
     machine, _, g, _ = started
     network = system.network
     elements = [a.element(network) for a in actuators]
@@ -168,7 +168,7 @@ def derivatives(
             hint = "remove an elasticity or inductance between the actuators and the signal"
             problems.append(Problem("E434", message, motion.motion.span, hint=hint))
             continue
-        shape = lift(motion.motion, system.network.top, values, lambda name, frame: None)
+        shape = lift_numbers(motion.motion, system.network.top, values, lambda name, frame: None)
         rough = too_rough(motion.motion, shape, n, values, stop)
         problems += [replace(rough, message=f"the motion of {motion.name} {rough.message}")] if rough else []
     if problems:

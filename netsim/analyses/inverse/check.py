@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.inverse.runs import FOUND, Array, Prepared, Task, evenly, run, signal_name, spline
+from netsim.analyses.inverse.runs import FOUND, Array, Prepared, Task, run, signal_name, spline, with_even_samples
 from netsim.equations.machine import Machine
 from netsim.equations.messages import node_of, owner_of
 from netsim.initial.initial import Structure
@@ -103,7 +103,7 @@ def reference(
     given = task.options.transient
     wanted = given.rtol
     time_events = np.union1d(time_events_of(machine, given.stop), _events(samples))
-    found, even = samples, evenly(task)
+    found, even = samples, with_even_samples(task)
     apart = np.diff(samples.time)
     if not (given.sample or given.step) or np.ptp(apart) > 1e-6 * apart.max():
         found = run(even, imposed, series, beside[:1], beside=beside)

@@ -133,7 +133,7 @@ def _response(parts: tuple, s: float, change: Array) -> Array | None:
     return found if np.all(np.isfinite(found)) else None
 
 
-def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[str]) -> Samples:
+def cut_at_growth(task: Task, samples: Samples, largest: Array, positions: Sequence[str]) -> Samples:
     """The samples up to the first input beyond `BEYOND` times its size `largest` at the start, which is a failure
     (E518)."""
     efforts = np.column_stack([samples.unseen[name] for name in task.inputs])
@@ -154,10 +154,10 @@ def bounded(task: Task, samples: Samples, largest: Array, positions: Sequence[st
     hint = f"at the start motions and loads need {largest[j]:.2g}{unit}: "
     hint += "follow a point nearer to the actuators, or add an actuator"
     failure = Problem("E518", message, actuator.expr.span, hint=hint)
-    return cut(samples, k + 1, failure)
+    return truncated(samples, k + 1, failure)
 
 
-def cut(samples: Samples, count: int, failure: Problem) -> Samples:
+def truncated(samples: Samples, count: int, failure: Problem) -> Samples:
     """The first samples of a run that a problem ends."""
     return replace(
         samples,

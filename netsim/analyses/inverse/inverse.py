@@ -19,7 +19,7 @@ from netsim.analyses.analysis import Analysis
 from netsim.analyses.analysis import Task as Asked
 from netsim.analyses.inverse.authority import authority, derivatives
 from netsim.analyses.inverse.check import reference, states_of, verified
-from netsim.analyses.inverse.growth import bounded, refuse_unstable, scales
+from netsim.analyses.inverse.growth import cut_at_growth, refuse_unstable, scales
 from netsim.analyses.inverse.options import NAMES, InverseOptions, inverse_options
 from netsim.analyses.inverse.runs import (
     FIRST,
@@ -28,14 +28,14 @@ from netsim.analyses.inverse.runs import (
     Prepared,
     Series,
     Task,
-    complete,
     constant,
-    evenly,
-    in_words,
+    in_words_of_user,
     machine_of,
+    require_finished,
     run,
     signal_name,
     spline,
+    with_even_samples,
 )
 from netsim.analyses.inverse.tracking import Actuator, actuators_of, motions_of
 from netsim.analyses.optimal.stable_inversion import bounded_inverse
@@ -43,7 +43,7 @@ from netsim.equations.batches import form_of
 from netsim.equations.history import refuse_delays
 from netsim.library.component import dimension
 from netsim.results.samples import Samples
-from netsim.simulate.setup.beginning import begun, told
+from netsim.simulate.setup.start_of_run import start_attributes, start_of_run
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.syntax import Call, Name, Part
 from netsim.text.units import format_dimension, parse_unit
@@ -77,9 +77,11 @@ def inverse(asked: Asked, options: InverseOptions) -> Samples:
     notes = [f"the inputs contain the {ORDINALS[n]} derivative of {names}" for n, names in orders.items()]
     rest = {FOUND: lambda name: constant(0.0, task)}
     try:
-        machine, structure, g, moved = begun(machine_of(task, imposed, rest), imposed[2], options.transient.start)
+        machine, structure, g, moved = start_of_run(
+            machine_of(task, imposed, rest), imposed[2], options.transient.start
+        )
     except SimulationError as error:
-        raise in_words(error, task) from None
+        raise in_words_of_user(error, task) from None
     task = replace(task, origin=g)
     notes += refuse_unstable(task, machine, structure, g)
     largest, (names, states) = scales(task, machine, g), states_of(machine, structure)
@@ -93,10 +95,12 @@ def inverse(asked: Asked, options: InverseOptions) -> Samples:
         notes.append(f"{len(named)} actuators for {len(task.motions)} motions: {norm} of the inputs at every instant")
     watched = [*(signal_name(n) for n in task.inputs), *names]
     samples = run(task, imposed, series, asked.saves, asked.plots, beside=(*asked.beside, *watched))
-    samples = bounded(task, samples, largest, [state.name for state in states if state.kind.startswith("position")])
+    samples = cut_at_growth(
+        task, samples, largest, [state.name for state in states if state.kind.startswith("position")]
+    )
     if samples.finished:
         notes += verified(task, states, names, reference(task, imposed, machine, series, samples, watched))
-    own = {**told(moved), "passes": options.passes, "notes": "; ".join(notes)}
+    own = {**start_attributes(moved), "passes": options.passes, "notes": "; ".join(notes)}
     return replace(samples, attributes={**samples.attributes, **own})
 
 
@@ -108,7 +112,9 @@ def _first_pass(task: Task, imposed: Prepared) -> tuple[Task, dict[str, Series]]
     rates where there are any."""
     coordinates = [_coordinate(task, a) for a in task.actuators[: len(task.motions)]]
     rest = {FOUND: lambda name: constant(0.0, task)}
-    found = complete(run(evenly(task), imposed, rest, coordinates, rated=coordinates), "the first pass")
+    found = require_finished(
+        run(with_even_samples(task), imposed, rest, coordinates, rated=coordinates), "the first pass"
+    )
     pairs = [(c, Call("table", (Name((Part(FIRST),)), c), (), span=c.span)) for c in coordinates]
 
     def read(name: str) -> Any:
@@ -153,7 +159,9 @@ def _shared(task: Task, imposed: Prepared, series: Mapping[str, Series]) -> dict
 
     def response(given: Mapping[str, float] | Series) -> Samples:
         read = given if callable(given) else (lambda name: constant(given[name], task))
-        return complete(run(evenly(task), imposed, {**series, FOUND: read}, signals), "a run with a spare actuator")
+        return require_finished(
+            run(with_even_samples(task), imposed, {**series, FOUND: read}, signals), "a run with a spare actuator"
+        )
 
     rest = response(dict.fromkeys(spare, 0.0))
     units = [response({n: float(n == one) for n in spare}) for one in spare]

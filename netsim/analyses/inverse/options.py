@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed, wrong_answer
+from netsim.analyses.analysis import OptionSource
+from netsim.analyses.option_values import EXPRESSION, NUMBER, SECOND, WORD, Kind, items_of, wrong_answer
 from netsim.analyses.transient import OPTIONS, transient_options
 from netsim.library.component import dimension
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions
@@ -49,7 +49,7 @@ class InverseOptions:
     intervals: int = 40
 
 
-def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
+def inverse_options(options: Mapping[str, Any], line: OptionSource) -> InverseOptions:
     """The options of a run line: its own and those of its time stepping; raises `InputError` with all that is wrong."""
     run, scope = line.run, line.scope
     stepping = {"forces": "recovered", "method": DEFAULT_METHOD} | {
@@ -60,12 +60,12 @@ def inverse_options(options: Mapping[str, Any], line: Line) -> InverseOptions:
     problems = [
         Problem("E422", f"inverse() needs '{name}'", run.span, hint=f"run {EXAMPLE}")
         for name in ("track", "actuators")
-        if name not in given or not listed(given[name])
+        if name not in given or not items_of(given[name])
     ]
     if problems:
         raise InputError(problems)
     track, actuators, coordinates = (
-        listed(given[n]) if n in given else () for n in ("track", "actuators", "coordinates")
+        items_of(given[n]) if n in given else () for n in ("track", "actuators", "coordinates")
     )
     numbers = {
         n: [float(x) for x in flatten(quantity_of(given[n], scope, dimension(None)).value)]
@@ -105,7 +105,7 @@ def wrong_track(track: Iterable[Expr], hint: str) -> Iterator[Problem]:
 
 def motions_in(run: Run) -> list[Expr]:
     """The motions that a run line lists."""
-    return [motion for b in run.options if b.name == "track" for _, motion in pairs_of(listed(b.value))]
+    return [motion for b in run.options if b.name == "track" for _, motion in pairs_of(items_of(b.value))]
 
 
 def _wrong_bounds(options: Mapping[str, Any], spans: Mapping[str, Any]) -> Iterator[Problem]:

@@ -111,19 +111,19 @@ def run(
             machine, prepared[2], task.options.transient, saves, plots, task.progress, rated, beside, task.origin
         )
     except SimulationError as error:
-        raise in_words(error, task) from None
+        raise in_words_of_user(error, task) from None
     failure = found.attributes.get("failure")
     return replace(found, attributes={**found.attributes, "failure": _renamed(failure, task)}) if failure else found
 
 
-def complete(found: Samples, what: str) -> Samples:
+def require_finished(found: Samples, what: str) -> Samples:
     """The run, if it came to its end."""
     if found.finished:
         return found
     raise SimulationError(found.attributes.get("failure") or Problem("E502", f"{what} did not finish: {found.message}"))
 
 
-def evenly(task: Task) -> Task:
+def with_even_samples(task: Task) -> Task:
     """The task with samples at equal distances, which other runs can read and compare."""
     given = task.options.transient
     if given.sample:
@@ -174,7 +174,7 @@ def _smooth(time: Array, x: Array, knots: Array) -> tuple[Array, ...]:
     return knots, found(knots), found(knots, 1), found(knots, 2) if degree > 1 else np.zeros(len(knots))
 
 
-def in_words(error: SimulationError, task: Task) -> SimulationError:
+def in_words_of_user(error: SimulationError, task: Task) -> SimulationError:
     """The error with the names of signals and actuators in the place of the elements that were added."""
     return SimulationError([_renamed(problem, task) for problem in error.problems])
 

@@ -14,7 +14,7 @@ from netsim.equations.batches import form_of
 from netsim.equations.forms.symbols import Symbols
 from netsim.equations.inputs import shape_value
 from netsim.library.component import Component, dimension, pick, scalar_count, sizes_of
-from netsim.network.bindings import lift
+from netsim.network.bindings import lift_numbers
 from netsim.network.network import Instance as Element
 from netsim.network.network import Network, name_text
 from netsim.network.signals import NodeSignal, Reading, find_signal
@@ -165,7 +165,7 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
 def typed_signal(network: Network, values: Values, signal: Expr) -> tuple[Typed, bool]:
     """Value (in symbols) and dimension of an expression of signals, and whether it reads any."""
     nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
-    lifted = lift(
+    lifted = lift_numbers(
         signal, network.top, values, lambda name, frame: find_signal(name, frame, network, nodes, numbers, form_of)
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from netsim.analyses.many.indices import design
-from netsim.analyses.many.ranges import present
+from netsim.analyses.many.ranges import present_value
 from netsim.analyses.many.spreads import RANDOM, Spread
 from netsim.network.given import refuse_unknown
 from netsim.network.network import Network
@@ -109,7 +109,7 @@ def cases_in(file: str, network: Network, span: Span | None) -> Cases:
 
 
 def _in_si(values: Array, unit: str, name: str, network: Network, span: Span | None) -> Array:
-    wanted = present(Values(network), name).dimension or NO_DIMENSION
+    wanted = present_value(Values(network), name).dimension or NO_DIMENSION
     try:
         known = parse_unit(unit)
     except UnknownUnit as unknown:

@@ -15,9 +15,9 @@ from netsim.analyses.analysis import Task
 from netsim.analyses.many.cases import Cases
 from netsim.analyses.many.indices import index_figures
 from netsim.analyses.many.one_case import Outcome
-from netsim.analyses.many.ranges import present
+from netsim.analyses.many.ranges import present_value
 from netsim.formats.format import AXES, Table, Variable
-from netsim.results.over_cases.told import lines_of, told_once
+from netsim.results.over_cases.one_per_code import one_per_code, problem_lines
 from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.text.columns import counted
@@ -28,7 +28,7 @@ Array = np.ndarray
 NOT_RUN = "not run"
 
 
-def swept(
+def sweep_samples(
     task: Task, cases: Cases, instants: Array, kept: frozenset[str], found: Mapping[int, Outcome],
     attributes: Mapping[str, Any], message: str,
 ) -> Samples:  # fmt: skip
@@ -43,7 +43,7 @@ def swept(
     for i, each in found.items():
         failed[i], holds[i], messages[i] = each.failed, each.holds, each.message
         if not each.failed:
-            doubts[i] = lines_of(each.told)
+            doubts[i] = problem_lines(each.told)
             known = {f.name: f.value for f in each.figures}
             measures[i] = [known[f.name] for f in heads]
             if each.series is not None:
@@ -116,7 +116,7 @@ def _columns(
 
 
 def _unit_of(task: Task, name: str) -> str:
-    dimension = present(task.values, name).dimension or NO_DIMENSION
+    dimension = present_value(task.values, name).dimension or NO_DIMENSION
     return "" if dimension.is_none else format_dimension(dimension)
 
 
@@ -150,7 +150,7 @@ def _warnings(cases: Cases, found: Mapping[int, Outcome], units: Mapping[str, st
     def values(i: int) -> str:
         return ", ".join(f"{name} = {reading(x, units[name])}" for name, x in cases.case(i).items())
 
-    return told_once(sorted((i, each.told) for i, each in found.items() if each.told), len(cases), "case", values)
+    return one_per_code(sorted((i, each.told) for i, each in found.items() if each.told), len(cases), "case", values)
 
 
 def _asserted(holds: Array, messages: Array) -> list[str]:

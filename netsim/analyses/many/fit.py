@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, listed, whole_numbers
+from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.many.ranges import Range, range_of
-from netsim.analyses.sensitivity.moved import moved
+from netsim.analyses.option_values import EXPRESSION, NUMBER, WORD, Kind, items_of, whole_numbers
+from netsim.analyses.sensitivity.changed_values import task_with_values
 from netsim.analyses.sensitivity.sensitivity import KINDS as RUN
-from netsim.analyses.sensitivity.sensitivity import Differentiated, differentiate, requested
+from netsim.analyses.sensitivity.sensitivity import DifferentiatedRun, differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
 from netsim.network.given import written_starts
 from netsim.network.network import Network
-from netsim.results.files import read, writable, written
+from netsim.results.files import read, writable, write_atomically
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions, check_options
 from netsim.text.columns import counted
@@ -85,23 +85,23 @@ class Experiment:
     values: Array
 
 
-def check(options: Mapping[str, Any], line: Line) -> FitOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> FitOptions:
     """The options of a run line or call; raises `InputError` with all that is wrong."""
     spans = line.spans
     wrong = list[Problem]()
     for name in ("to", "signals", "parameters"):
         if name not in options:
             wrong.append(Problem("E422", f"fit() needs '{name}'", spans.get(""), hint=EXAMPLE))
-        elif not listed(options[name]):
+        elif not items_of(options[name]):
             wrong.append(Problem("E422", f"'{name}' of fit() lists nothing", spans.get(name), hint=EXAMPLE))
     wrong += whole_numbers(options, WHOLE, spans)
     if (loss := options.get("loss", "linear")) not in LOSSES:
         wrong.append(Problem("E424", f"loss must be one of {', '.join(LOSSES)}, not '{loss}'", spans.get("loss")))
     if wrong:
         raise InputError(wrong)
-    files = tuple(_file(each) for each in listed(options["to"]))
-    signals = listed(options["signals"])
-    ranges = tuple(range_of(each, line.network, line.scope) for each in listed(options["parameters"]))
+    files = tuple(_file(each) for each in items_of(options["to"]))
+    signals = items_of(options["signals"])
+    ranges = tuple(range_of(each, line.network, line.scope) for each in items_of(options["parameters"]))
     weights = _weights(options.get("weights"), signals, line)
     given = {n: options[n] for n in options if n in RUN and n not in ("of", "to")}
     last = max(float(_data(file)["time"][-1]) for file in files)
@@ -118,11 +118,11 @@ def _text(given: Any) -> str:
     return given.text if isinstance(given, String) else ""
 
 
-def _weights(given: Any, signals: Sequence[Expr], line: Line) -> tuple[float, ...]:
+def _weights(given: Any, signals: Sequence[Expr], line: OptionSource) -> tuple[float, ...]:
     """An error of each signal that counts 1 (SI); none where the ranges of the data do."""
     if given is None:
         return ()
-    found = tuple(float(evaluate(each, line.scope).value) for each in listed(given))
+    found = tuple(float(evaluate(each, line.scope).value) for each in items_of(given))
     if len(found) != len(signals) or min(found) <= 0.0:
         message = f"'weights' lists one positive error for each of the {counted(len(signals), 'signal')}"
         raise InputError(Problem("E423", message, line.spans.get("weights"), hint="weights = [10 mV, 1 mA]"))
@@ -170,7 +170,7 @@ class Residuals:
     runs: int = 0
     at: bytes = b""
     found: tuple[Array, Array] = (np.zeros(0), np.zeros((0, 0)))
-    done: Differentiated | None = None
+    done: DifferentiatedRun | None = None
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
         """(residuals, Jacobian); a run that fails counts as far away."""
@@ -188,7 +188,7 @@ class Residuals:
     def signals(self, values: Array) -> list[tuple[Array, Array]]:
         """Signals (instants, m) and their derivatives (p, instants, m) at the instants of every experiment."""
         o, names = self.options, [each.name for each in self.options.ranges]
-        task = moved(self.task, dict(zip(names, values)))
+        task = task_with_values(self.task, dict(zip(names, values)))
         every = np.unique(np.concatenate([each.time for each in self.experiments]))
         self.done = done = differentiate(task, replace(o.run, stop=float(every[-1])), names, o.spans, o.signals, every)
         self.runs += 1
@@ -229,7 +229,7 @@ def run(task: Task, options: FitOptions) -> Samples:
     figures, notes, doubts = _judged(task, options, best.x, residuals, jacobian)
     if options.write:
         text = fitted_text(task.network, dict(zip((r.name for r in ranges), best.x.tolist())))
-        written(Path(options.write), lambda place: place.write_text(text, encoding="utf-8"))
+        write_atomically(Path(options.write), lambda place: place.write_text(text, encoding="utf-8"))
     first = experiments[0]
     shown = work.signals(best.x)[0][0]
     warnings, broken = work.done.told() if work.done else ((), ())

@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from netsim.analyses.analysis import OVERFLOWS, Task, carried_out
-from netsim.analyses.over_time.begun import Asked as Signals
-from netsim.analyses.over_time.begun import Begun
-from netsim.analyses.over_time.run import finished, measured_alone
-from netsim.analyses.over_time.variants import Template, Wanted, begun_anew
-from netsim.analyses.sensitivity.moved import changed_network, moved
+from netsim.analyses.analysis import OVERFLOWS, Task, run_analysis
+from netsim.analyses.over_time.run import run_measured, run_to_end
+from netsim.analyses.over_time.start import SignalRequest as Signals
+from netsim.analyses.over_time.start import StartedRun
+from netsim.analyses.over_time.templates import RunRequest, Template, restart_template
+from netsim.analyses.sensitivity.changed_values import changed_network, task_with_values
 from netsim.analyses.sensitivity.sensitivity import requested
 from netsim.analyses.transient import ANALYSIS as TRANSIENT
 from netsim.equations.batches import Batch
@@ -23,10 +23,10 @@ from netsim.network.values import Values
 from netsim.results.claims import broken_claims
 from netsim.results.measures import BROKEN, measured
 from netsim.results.measuring.record import MISSING
-from netsim.results.over_cases.told import lines_of
+from netsim.results.over_cases.one_per_code import problem_lines
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.variants import targets
+from netsim.simulate.run_template import targets
 from netsim.structure.orders import rates_absent
 from netsim.text.errors import NetsimError, Problem
 from netsim.text.syntax import Expr
@@ -35,7 +35,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CaseRequest:
     """What is asked of each case: the run, signals (none: measures alone), and the instants of their samples."""
 
     options: TransientOptions
@@ -59,19 +59,19 @@ class Outcome:
     told: tuple[Problem, ...] = ()
 
 
-def failed(problem: Problem) -> Outcome:
+def failed_outcome(problem: Problem) -> Outcome:
     """That of a case that failed."""
-    return Outcome(failed=True, holds=False, message=lines_of([problem]), told=(problem,))
+    return Outcome(failed=True, holds=False, message=problem_lines([problem]), told=(problem,))
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """What all cases of a task have in common where one run serves them (netsim.analyses.over_time.variants):
+class SharedData:
+    """What all cases of a task have in common where one run serves them (netsim.analyses.over_time.templates):
     parameters by batch that no case changes, the batches and functions of time that cases change, which rates of the
     batches vanish, and targets of written starts (None where cases change them)."""
 
     task: Task
-    wanted: Wanted
+    wanted: RunRequest
     parameters: Mapping[int, Array]
     batches: Sequence[Batch]
     inputs: Sequence[Prescribed]
@@ -87,15 +87,15 @@ def depends(task: Task, values: Mapping[str, float], find: Callable[[Values], ob
     return bool(known.used & set(changed))
 
 
-def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared | None:
+def shared_data_of(task: Task, asked: CaseRequest, values: Mapping[str, float]) -> SharedData | None:
     """What the case with these values has in common with all that change the same names; None where runs begin by
     themselves."""
     signals = Signals(task.saves, task.plots, (), task.beside)
-    wanted = Wanted(task.machine, task.structure, asked.options, signals, None)
-    template = task.variants.taken(wanted)[0] if task.variants else None
+    wanted = RunRequest(task.machine, task.structure, asked.options, signals, None)
+    template = task.variants.borrow(wanted)[0] if task.variants else None
     if template is None or task.rated:
         return None
-    task.variants.given_back(wanted, template)
+    task.variants.give_back(wanted, template)
     system, parameters = task.machine.system, task.machine.parameters
     reads = partial(depends, task, values)
     try:
@@ -105,12 +105,12 @@ def shared_of(task: Task, asked: Asked, values: Mapping[str, float]) -> Shared |
     except NetsimError:  # each case tells what is wrong with it
         return None
     absent = [rates_absent(each, parameters[id(each)]) for each in batches]
-    return Shared(
+    return SharedData(
         task, wanted, parameters, batches, inputs, absent, None if moving else targets(system, task.values)
     )  # fmt: skip
 
 
-def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template] | None:
+def _begun(shared: SharedData, values: Mapping[str, float]) -> tuple[StartedRun, Template] | None:
     """The run of a case at its start, and the template that it takes; None where it has to begin by itself."""
     task, system = shared.task, shared.task.machine.system
     network, changed = changed_network(task.network, values)
@@ -122,35 +122,35 @@ def _begun(shared: Shared, values: Mapping[str, float]) -> tuple[Begun, Template
     parameters = {**shared.parameters, **{id(each): found for each, found in zip(shared.batches, own)}}
     parameters |= {id(each): prescribed_parameters(each, known) for each in shared.inputs}
     goals = shared.goals if shared.goals is not None else targets(replace(system, network=network), known)
-    template, _ = task.variants.taken(shared.wanted)
+    template, _ = task.variants.borrow(shared.wanted)
     if template is None:
         return None
-    if begun := begun_anew(template, known, parameters, goals, None):
-        return begun, template
-    task.variants.given_back(shared.wanted, template)
+    if started := restart_template(template, known, parameters, goals, None):
+        return started, template
+    task.variants.give_back(shared.wanted, template)
     return None
 
 
-def _found(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Outcome:
+def _found(task: Task, asked: CaseRequest, shared: SharedData | None, values: Mapping[str, float]) -> Outcome:
     """The run of a case, judged."""
     found = _begun(shared, values) if shared else None
     if not shared or not found:
-        other = moved(task, values)
-        return kept(other.machine, carried_out(TRANSIENT, other, asked.options), asked)
-    begun, template = found
-    samples = finished(begun, None, None, (0.0, 0.0)) if asked.shows else measured_alone(begun)
-    outcome = kept(begun.run.machine, samples, asked)
-    task.variants.given_back(shared.wanted, template)
+        other = task_with_values(task, values)
+        return outcome_of_samples(other.machine, run_analysis(TRANSIENT, other, asked.options), asked)
+    started, template = found
+    samples = run_to_end(started, None, None, (0.0, 0.0)) if asked.shows else run_measured(started)
+    outcome = outcome_of_samples(started.run.machine, samples, asked)
+    task.variants.give_back(shared.wanted, template)
     return outcome
 
 
 @OVERFLOWS
-def outcome(task: Task, asked: Asked, shared: Shared | None, values: Mapping[str, float]) -> Outcome:
+def outcome(task: Task, asked: CaseRequest, shared: SharedData | None, values: Mapping[str, float]) -> Outcome:
     """The case with these values of parameters and starts (SI). What goes wrong is told in the outcome."""
     try:
         return _found(task, asked, shared, values)
     except NetsimError as error:
-        return failed(error.problems[0])
+        return failed_outcome(error.problems[0])
 
 
 def failure_of(samples: Samples) -> Problem:
@@ -160,14 +160,14 @@ def failure_of(samples: Samples) -> Problem:
     return samples.attributes["failure"]
 
 
-def kept(machine: Machine, samples: Samples, asked: Asked) -> Outcome:
+def outcome_of_samples(machine: Machine, samples: Samples, asked: CaseRequest) -> Outcome:
     """Figures and sampled signals; a broken assertion is no failure, an account of energy that does not close is."""
     if not samples.finished:
-        return failed(failure_of(samples))
+        return failed_outcome(failure_of(samples))
     figures, missing = measured(machine, samples) if len(samples.time) > 1 else ((), ())
     broken = (*samples.broken, *missing)
     if wrong := [problem for problem in broken if problem.code not in (BROKEN, MISSING)]:
-        return failed(wrong[0])
+        return failed_outcome(wrong[0])
     message = broken[0].message if broken else "; ".join(broken_claims(machine, samples))
     series = None
     if asked.shows:

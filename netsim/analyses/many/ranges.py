@@ -26,16 +26,16 @@ class Range(Spanned):
 
     def present(self, values: Values) -> float:
         """The value that the netlist gives."""
-        return float(present(values, self.name).value)
+        return float(present_value(values, self.name).value)
 
 
-def present(values: Values, name: str) -> Typed:
+def present_value(values: Values, name: str) -> Typed:
     """The value of a parameter or a written start that the netlist gives, with its dimension."""
     start = written_starts(values.network).get(name)
     return evaluate(start.value, values.scope(start.frame)) if start else value_of(values, name)
 
 
-def named(expr: Expr, network: Network, example: str = EXAMPLE) -> tuple[str, Expr]:
+def name_and_values(expr: Expr, network: Network, example: str = EXAMPLE) -> tuple[str, Expr]:
     """Name and values of an item NAME = VALUES; raises `InputError` for another form and an unknown name."""
     if not (isinstance(expr, Binary) and expr.op == "=" and isinstance(expr.left, Name)):
         raise InputError(Problem("E424", "this must be a name and its values", expr.span, hint=example))
@@ -47,7 +47,7 @@ def named(expr: Expr, network: Network, example: str = EXAMPLE) -> tuple[str, Ex
 def reader(network: Network, name: str, scope: Scope) -> Callable[[Expr], float]:
     """Reads values of a parameter or start in SI; bare numbers are in SI. Raises `InputError` (E202) for values in
     another dimension."""
-    dimension = present(Values(network), name).dimension or NO_DIMENSION
+    dimension = present_value(Values(network), name).dimension or NO_DIMENSION
     return lambda expr: float(number_of(expr, scope, dimension))
 
 
@@ -67,7 +67,7 @@ def with_unit(expr: Expr, unit: str, scope: Scope) -> Expr:
 
 def range_of(expr: Expr, network: Network, scope: Scope) -> Range:
     """What an item of a list says; raises `InputError` for another form, an unknown name, an empty range."""
-    name, given = named(expr, network)
+    name, given = name_and_values(expr, network)
     if not (isinstance(given, Binary) and given.op == ".."):
         message, hint = f"'{show_expression(given)}' is no range of values", f"{name} = least .. largest"
         raise InputError(Problem("E424", message, given.span, hint=hint))

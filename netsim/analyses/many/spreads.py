@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.many.ranges import ends_of, named, reader, with_unit
+from netsim.analyses.many.ranges import ends_of, name_and_values, reader, with_unit
 from netsim.network.network import Network
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
@@ -65,7 +65,7 @@ class Spread:
 
 def spread_of(expr: Expr, network: Network, scope: Scope) -> Spread:
     """What an item of `over` says; raises `InputError` for another form, an unknown name, an empty range."""
-    name, given = named(expr, network, EXAMPLE)
+    name, given = name_and_values(expr, network, EXAMPLE)
     read = reader(network, name, scope)
     match given:
         case Binary(op=".."):

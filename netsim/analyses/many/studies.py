@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any, Protocol
 
 from netsim.analyses.optimal.options import line_from as optimal_line
-from netsim.results.files import shown
+from netsim.results.files import dataset_or_raise
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
 from netsim.text.expressions.from_python import (
@@ -23,7 +23,7 @@ RANGES = "{'r1.R': ('1 Ohm', '10 Ohm')}"
 """An example for messages."""
 
 
-class Runs(Protocol):
+class StudiedModel(Protocol):
     """What a model lends to its studies."""
 
     network: Any
@@ -41,13 +41,15 @@ class Runs(Protocol):
 class Studies:
     """Methods of a model that concern many runs."""
 
-    def optimize(self: Runs, progress: Report | None = None, save: Sequence[str] | None = None, **options: Any) -> Any:
+    def optimize(
+        self: StudiedModel, progress: Report | None = None, save: Sequence[str] | None = None, **options: Any
+    ) -> Any:
         """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
         docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
-        return shown(self._alone(optimal_line(options), save, progress, {}))
+        return dataset_or_raise(self._alone(optimal_line(options), save, progress, {}))
 
     def sensitivity(
-        self: Runs, to: Sequence[str], of: Sequence[str] = (), progress: Report | None = None, **options: Any
+        self: StudiedModel, to: Sequence[str], of: Sequence[str] = (), progress: Report | None = None, **options: Any
     ) -> Any:
         """A transient run with its exact derivatives by parameters and starts, as an xarray.Dataset: `to = ["c1.C",
         "m1.x.start"]`, `of` signals, expressions and measures (all that is saved and measured where it is not given).
@@ -58,10 +60,10 @@ class Studies:
         `SimulationError` where the run fails or a derivative does not exist."""
         line = Run("sensitivity", self._transient_line(options).options)
         given = {**options, "to": to, **({"of": kept} if (kept := texts_given("of", of)) else {})}
-        return shown(self._judged(self._alone(line, None, progress, given)))
+        return dataset_or_raise(self._judged(self._alone(line, None, progress, given)))
 
     def sweep(
-        self: Runs,
+        self: StudiedModel,
         over: Mapping[str, Any] | str,
         of: Sequence[str] = (),
         progress: Report | None = None,
@@ -83,10 +85,10 @@ class Studies:
         given = {**options, "over": _over(over)}
         if kept := texts_given("of", of):
             given["of"] = Vector(tuple(parse_expression(text, "of") for text in kept))
-        return shown(self._alone(line, None, progress, given, client=client))
+        return dataset_or_raise(self._alone(line, None, progress, given, client=client))
 
     def fit(
-        self: Runs, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],
+        self: StudiedModel, to: str | Sequence[str], signals: Sequence[str], parameters: Mapping[str, tuple[Any, Any]],
         progress: Report | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """Values of `parameters` ({"r1.R": ("1 Ohm", "10 Ohm")}) with which `signals` follow what was measured: CSV
@@ -108,7 +110,7 @@ class Studies:
         }
         if "write" in given:
             given["write"] = String(str(path_given("write", given["write"])))
-        return shown(self._alone(Run("fit", ()), None, progress, given))
+        return dataset_or_raise(self._alone(Run("fit", ()), None, progress, given))
 
 
 def _over(over: Mapping[str, Any] | str) -> Any:

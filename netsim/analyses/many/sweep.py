@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 import netsim
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NUMBER, WORD, Kind, listed, whole_numbers
+from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.many.cases import SAMPLINGS, Cases, cases_in, cases_of, sampling_of
-from netsim.analyses.many.data_set import swept
-from netsim.analyses.many.forked import Work
+from netsim.analyses.many.data_set import sweep_samples
 from netsim.analyses.many.journal import Journal
 from netsim.analyses.many.lanes.lanes import lanes_of, outcomes_of
-from netsim.analyses.many.one_case import Asked, Outcome, outcome, shared_of
+from netsim.analyses.many.one_case import CaseRequest, Outcome, outcome, shared_data_of
+from netsim.analyses.many.processes import Work
 from netsim.analyses.many.spreads import EXAMPLE, spread_of
 from netsim.analyses.many.workers import Elsewhere, cpu_seconds, outcomes
+from netsim.analyses.option_values import EXPRESSION, NUMBER, WORD, Kind, items_of, whole_numbers
 from netsim.analyses.transient import OPTIONS
 from netsim.results.claims import claims, signals_judged
 from netsim.results.measures import check_measures
@@ -65,7 +65,7 @@ class SweepOptions:
     lanes: int = 1
 
 
-def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> SweepOptions:
     """The options of a run line or call; raises `InputError` with all that is wrong."""
     spans = line.spans
     wrong = list[Problem]()
@@ -81,14 +81,14 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     whole = {name: int(options.get(name, usual)) for name, (usual, _) in NUMBERS.items()}
     run = check_options("sweep", {name: o for name, o in options.items() if name in OPTIONS}, spans)
     sampling, cases = _cases(options, whole, line)
-    return SweepOptions(run, cases, sampling, listed(options.get("of")), whole["workers"], whole["lanes"])
+    return SweepOptions(run, cases, sampling, items_of(options.get("of")), whole["workers"], whole["lanes"])
 
 
-def _cases(options: Mapping[str, Any], whole: Mapping[str, int], line: Line) -> tuple[str, Cases]:
+def _cases(options: Mapping[str, Any], whole: Mapping[str, int], line: OptionSource) -> tuple[str, Cases]:
     over, span = options["over"], line.spans.get("over")
     if isinstance(over, String):
         return "file", cases_in(over.text, line.network, span)
-    spreads = [spread_of(each, line.network, line.scope) for each in listed(over)]
+    spreads = [spread_of(each, line.network, line.scope) for each in items_of(over)]
     names = [each.name for each in spreads]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise InputError(Problem("E423", f"'{twice}' is listed twice", span))
@@ -106,7 +106,7 @@ def _count(spreads: Sequence[Any], sampling: str, whole: Mapping[str, int]) -> f
     return 2.0 ** len(spreads) if sampling == "corners" else float(whole["cases"])
 
 
-def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[str]]:
+def request_of(task: Task, options: SweepOptions) -> tuple[Task, CaseRequest, frozenset[str]]:
     """What each run is asked for, and the names of the measures that are kept."""
     measures = frozenset(m.name for m in task.network.measures)
     wanted = [show_expression(each) for each in options.of]
@@ -127,7 +127,7 @@ def asked_of(task: Task, options: SweepOptions) -> tuple[Task, Asked, frozenset[
         instants = np.append(instants, run.stop)
     beside = [*task.beside, *signals_judged(task.network)]
     plain = replace(task, saves=saves, plots=(), progress=None, recording=None, beside=list(dict.fromkeys(beside)))
-    return plain, Asked(run, saves, instants, shows), kept
+    return plain, CaseRequest(run, saves, instants, shows), kept
 
 
 def _followed(task: Task, run: TransientOptions) -> bool:
@@ -136,7 +136,7 @@ def _followed(task: Task, run: TransientOptions) -> bool:
     return not (task.network.asserts or run.sample or run.plain or any(claims(task.network)))
 
 
-def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[str]) -> Journal | None:
+def _journal(task: Task, options: SweepOptions, asked: CaseRequest, kept: frozenset[str]) -> Journal | None:
     """Where the cases are written as they come, if there is a place for it."""
     if task.recording is None:
         return None
@@ -145,9 +145,9 @@ def _journal(task: Task, options: SweepOptions, asked: Asked, kept: frozenset[st
     return Journal(task.recording, identity)
 
 
-def _work(plain: Task, asked: Asked, cases: Cases, lanes: int) -> tuple[Work, int]:
+def _work(plain: Task, asked: CaseRequest, cases: Cases, lanes: int) -> tuple[Work, int]:
     """What computes a group of cases by its number, as a list, and how many cases a group has."""
-    some = (shared_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
+    some = (shared_data_of(plain, asked, cases.case(i)) for i in range(min(len(cases), SOME)))
     shared = next((found for found in some if found), None)
     if lanes > 1 and (wide := lanes_of(plain, asked, cases.names, min(lanes, len(cases)))):
         return lambda group: outcomes_of(
@@ -160,9 +160,9 @@ def _group(number: int, size: int, cases: Cases) -> range:
     return range(number * size, min((number + 1) * size, len(cases)))
 
 
-def work_again(again: Callable[[], Task], options: SweepOptions) -> Work:
+def rebuild_work(again: Callable[[], Task], options: SweepOptions) -> Work:
     """The same in another process, from what makes the task there."""
-    plain, asked, _ = asked_of(again(), options)
+    plain, asked, _ = request_of(again(), options)
     return _work(plain, asked, options.cases, options.lanes)[0]
 
 
@@ -170,9 +170,9 @@ def _elsewhere(task: Task, options: SweepOptions) -> Elsewhere | None:
     """The cluster that computes the cases, if one was given."""
     if task.cluster is None:
         return None
-    from netsim.analyses.many.cluster.pieces import by_cluster
+    from netsim.analyses.many.cluster.pieces import compute_on_cluster
 
-    return partial(by_cluster, task.cluster, partial(work_again, task.cluster.again, options))
+    return partial(compute_on_cluster, task.cluster, partial(rebuild_work, task.cluster.again, options))
 
 
 def run(task: Task, options: SweepOptions) -> Samples:
@@ -180,7 +180,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     began, cpu = clock.perf_counter(), cpu_seconds()
     cases = options.cases
     check_measures(task.machine, task.network)  # before all cases have run
-    plain, asked, kept = asked_of(task, options)
+    plain, asked, kept = request_of(task, options)
     journal = _journal(task, options, asked, kept)
     found = dict(journal.former) if journal else {}
 
@@ -214,7 +214,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "cpu_seconds": cpu_seconds() - cpu + (task.cluster.spent[0] if task.cluster else 0.0),
         "netlist": task.network.text,
     }
-    return swept(task, cases, asked.instants, kept, found, attributes, message)
+    return sweep_samples(task, cases, asked.instants, kept, found, attributes, message)
 
 
 ANALYSIS = Analysis("sweep", KINDS, check, run)

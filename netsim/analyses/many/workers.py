@@ -1,8 +1,9 @@
 """Many cases by several workers.
 
 A small network's run is Python's preparation for the most part, which threads cannot share: workers are forked
-processes where that can be (netsim.analyses.many.forked), else threads: compiled code releases the interpreter's lock.
-Each case is computed by itself from the same task, so that its numbers do not depend on who computes it, nor when.
+processes where that can be (netsim.analyses.many.processes), else threads: compiled code releases the interpreter's
+lock. Each case is computed by itself from the same task, so that its numbers do not depend on who computes it, nor
+when.
 """
 
 import os
@@ -13,8 +14,8 @@ from contextlib import closing, suppress
 from contextvars import copy_context
 from itertools import islice
 
-from netsim.analyses.many.forked import Found, Work, by_processes
-from netsim.core.compiled.beside import can_fork, processors
+from netsim.analyses.many.processes import Found, Work, compute_in_processes
+from netsim.core.compiled.processes import can_fork, processors
 from netsim.results.progress import Report
 
 ALONE = 2
@@ -31,7 +32,7 @@ Elsewhere = Callable[[Sequence[int], float], Generator[Found, None, None]]
 """What has cases computed elsewhere, told how many seconds one takes here."""
 
 
-class Lost(Exception):
+class WorkersLost(Exception):
     """Nobody computes the cases any more that were given away."""
 
 
@@ -51,7 +52,7 @@ def outcomes(
                     progress(known / total, f"{known} of {total} cases", known)
     except KeyboardInterrupt:
         return f"interrupted after {known} of {total} cases"
-    except Lost as lost:
+    except WorkersLost as lost:
         return f"{lost}, after {known} of {total} cases"
     return ""
 
@@ -79,7 +80,10 @@ def _computed(
     if workers > 1 and spent * len(left) > WORTH:
         size = max(1, min(MOST, int(PIECE / spent)))
         pieces = [list(left)[k : k + size] for k in range(0, len(left), size)]
-        with suppress(OSError), closing((by_processes if can_fork() else _by_threads)(work, pieces, workers)) as shared:
+        with (
+            suppress(OSError),
+            closing((compute_in_processes if can_fork() else _by_threads)(work, pieces, workers)) as shared,
+        ):
             for i, found in shared:
                 del left[i]
                 yield i, found

@@ -9,15 +9,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from netsim.analyses.operating.curve import Curve
-from netsim.analyses.operating.switching import settled_at
+from netsim.analyses.operating.switching import operating_point_at
 from netsim.initial.initial import Structure
 
 Array = np.ndarray
 
 
-def at_values(curve: Curve, structure: Structure, values: Array) -> Iterator[float]:
-    """The values in their order; the curve then stands at the operating point of each. Raises as `settled_at`."""
+def solve_at_values(curve: Curve, structure: Structure, values: Array) -> Iterator[float]:
+    """The values in their order; the curve then stands at the operating point of each.
+
+    Raises as `operating_point_at`."""
     for value in values.tolist():
         curve.set(value)
-        settled_at(curve, structure)
+        operating_point_at(curve, structure)
         yield value

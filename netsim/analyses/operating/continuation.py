@@ -49,7 +49,7 @@ class Curve(Protocol):
         """The point that was kept."""
 
 
-def along(
+def follow_curve(
     curve: Curve, first: float, last: float, steps: Array, sense: float = 1.0, what: str = "operating points",
     folds: list[float] | None = None, longest: float = LONGEST,
 ) -> Iterator[float]:  # fmt: skip

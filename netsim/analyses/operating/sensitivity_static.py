@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, Kind, listed
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import EXPRESSION, NAMES, Kind, items_of
 from netsim.analyses.signals.inputs import STENCILS, STEP, by_parameter, inputs_of, parameter, source_inputs
 from netsim.analyses.signals.linearised import Linearised, shown_at
 from netsim.analyses.signals.points import linearised_at
@@ -48,10 +48,10 @@ class SensitivityOptions:
     to: tuple[str, ...]
 
 
-def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> SensitivityOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     given = options.get("of")
-    of = listed(expressions_given("of", given)) if given is not None else ()
+    of = items_of(expressions_given("of", given)) if given is not None else ()
     to = options.get("to", ())
     return SensitivityOptions(of, (to,) if isinstance(to, str) else tuple(to))
 
@@ -62,7 +62,7 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
     ((lin, selection, point),) = linearised_at(asked, ())
     if not lin.signals:
         raise InputError(Problem("E422", "sensitivity_static() needs signals", hint=EXAMPLE))
-    at_rest = AtRest(lin, asked, selection)
+    at_rest = LinearisedAtRest(lin, asked, selection)
     found = dict(at_rest.derivatives(options.to or at_rest.everything(), bool(options.to)))
     values = shown_at(lin.machine, lin.g, selection)
     columns = [*zip(lin.signals, values.tolist())]
@@ -81,7 +81,7 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class AtRest:
+class LinearisedAtRest:
     """The network linearised at rest, what it is asked of, and the signals."""
 
     lin: Linearised

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, WORD, Kind
-from netsim.analyses.operating.at_values import at_values
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.operating.at_values import solve_at_values
 from netsim.analyses.operating.curve import Curve
-from netsim.analyses.operating.switching import settled_at, through_switching
-from netsim.analyses.signals.families import Member, combinations, family_of, slot_of, under, varied
+from netsim.analyses.operating.switching import follow_through_switching, operating_point_at
+from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, WORD, Kind
+from netsim.analyses.signals.families import Member, combinations, family_of, find_member, slot_of, under
 from netsim.analyses.signals.inputs import parameter
 from netsim.analyses.signals.linearised import read, shown_signals
 from netsim.analyses.signals.options import equal_steps, numbers
@@ -65,11 +65,11 @@ class SweepOptions:
         return float(self.steps[-1])
 
 
-def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> SweepOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     over, count = "".join(options.get("over", ())), float(options.get("points", 51))
     span = line.spans.get("over") or line.spans.get("")
-    signal = varied(over, line.network, span, EXAMPLE)
+    signal = find_member(over, line.network, span, EXAMPLE)
     steps = _steps(options, line, parse_unit(signal.unit).dimension, count)
     if (folds := options.get("folds", "jump" if "values" in options else "follow")) not in FOLDS:
         message = f"folds must be one of {', '.join(FOLDS)}, not '{folds}'"
@@ -80,7 +80,7 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     return SweepOptions(signal, steps, folds == "follow", family)
 
 
-def _steps(options: Mapping[str, Any], line: Line, unit: Any, count: float) -> Array:
+def _steps(options: Mapping[str, Any], line: OptionSource, unit: Any, count: float) -> Array:
     """The values of a list, or equal steps of a range; raises `InputError`."""
     if "values" in options:
         listed = numbers(options["values"], line, unit)
@@ -105,7 +105,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         further, begun, folds = [values[member.name] for member in options.family], False, list[float]()
         jumps = list[float]()
         followed = _followed(curve, point.structure, options, folds, jumps)
-        for value in followed if options.follow else at_values(curve, point.structure, options.steps):
+        for value in followed if options.follow else solve_at_values(curve, point.structure, options.steps):
             at = curve.g.copy()
             if not begun:  # the next curve begins where this one did
                 g, begun = at.copy(), True
@@ -142,19 +142,19 @@ def _followed(
     """The curve from the first value to the last one, with its `folds` and `jumps`; from between two folds it leads to
     one end."""
     if options.family:  # the point is that of other values
-        settled_at(curve, structure)
+        operating_point_at(curve, structure)
     here, value, first, last = curve.g.copy(), curve.value, options.first, options.last
     for sense in (1.0, -1.0) if value != first else ():
         curve.g[:] = here
         curve.set(value)
-        for _ in through_switching(curve, structure, first, np.array([first]), sense):
+        for _ in follow_through_switching(curve, structure, first, np.array([first]), sense):
             pass
         if abs(curve.value - first) <= 1e-9 * abs(last - first):
             break
     if abs(curve.value - first) > 1e-9 * abs(last - first):
         message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
         raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
-    yield from through_switching(curve, structure, last, options.steps, folds=folds, jumps=jumps)
+    yield from follow_through_switching(curve, structure, last, options.steps, folds=folds, jumps=jumps)
 
 
 def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, values: Mapping[str, float]) -> Curve:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netsim.analyses.operating.continuation import along
+from netsim.analyses.operating.continuation import follow_curve
 from netsim.analyses.operating.curve import Curve
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.charts import recharted
@@ -29,11 +29,11 @@ APART = 1e-6
 """Points that differ by more, in sizes of the unknowns, are two: the curve jumps."""
 
 
-def settled_at(curve: Curve, structure: Structure) -> None:
+def operating_point_at(curve: Curve, structure: Structure) -> None:
     """The operating point at the curve's l, from where the curve stands, with the discretes that follow from it.
 
     Raises `SimulationError`: E441 where there is none, E509 where conditions switch each other back and forth."""
-    settle(curve)
+    solve_operating_point(curve)
     _agree(curve, structure)
 
 
@@ -43,12 +43,12 @@ def _agree(curve: Curve, structure: Structure, known: EventIteration | None = No
     for _ in range(ROUNDS):
         if events is None or not starts_otherwise(events, curve.g):
             return
-        settle(curve)
+        solve_operating_point(curve)
     message = f"at {curve.value:.6g} conditions switch each other back and forth"
     raise SimulationError(Problem("E509", message, hint="separate the thresholds (hysteresis)"))
 
 
-def settle(curve: Curve) -> None:
+def solve_operating_point(curve: Curve) -> None:
     """The operating point from where the curve stands: by Newton's method, else by homotopy."""
     machine = curve.rest.machine
     start, search = curve.g.copy(), search_of(curve.rest, curve.g)
@@ -66,19 +66,19 @@ def _events(curve: Curve, structure: Structure, known: EventIteration | None = N
     return event_iteration(machine, structure) if has_events(machine) else None
 
 
-def through_switching(
+def follow_through_switching(
     curve: Curve, structure: Structure, last: float, steps: Array, sense: float = 1.0, folds: list[float] | None = None,
     jumps: list[float] | None = None,
 ) -> Iterator[float]:  # fmt: skip
-    """As `along` from where the curve stands, over all pieces; l where it jumps from one to the next."""
+    """As `follow_curve` from where the curve stands, over all pieces; l where it jumps from one to the next."""
     first, events = curve.value, _events(curve, structure)
     if events is None:
-        yield from along(curve, first, last, steps, sense, folds=folds)
+        yield from follow_curve(curve, first, last, steps, sense, folds=folds)
         return
     size = abs(last - first)
     for _ in range(MOST):
         kept = None
-        for value in along(curve, curve.value, last, steps, sense, folds=folds):
+        for value in follow_curve(curve, curve.value, last, steps, sense, folds=folds):
             events = _events(curve, structure, events)
             if kept is not None and starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
                 break

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, Kind
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import EXPRESSION, NAMES, Kind
 from netsim.analyses.signals.families import Member, combinations, family_of
 from netsim.analyses.signals.inputs import inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
@@ -43,7 +43,7 @@ class TransferOptions:
     family: tuple[Member, ...]
 
 
-def check(options: Mapping[str, Any], line: Line) -> TransferOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> TransferOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     if "input" not in options or "output" not in options:
         raise InputError(Problem("E422", "transfer() needs 'input' and 'output'", line.spans.get(""), hint=EXAMPLE))

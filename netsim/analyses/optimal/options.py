@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NUMBER, SECOND, WORD, Kind, listed, whole_numbers, wrong_answer
+from netsim.analyses.analysis import OptionSource
 from netsim.analyses.inverse.options import pairs_of, wrong_track
 from netsim.analyses.many.ranges import Range, range_of
+from netsim.analyses.option_values import EXPRESSION, NUMBER, SECOND, WORD, Kind, items_of, whole_numbers, wrong_answer
 from netsim.network.values import parameter_names
 from netsim.simulate.options import wrong_time
 from netsim.text.errors import InputError, Problem, nearest
@@ -78,11 +78,11 @@ class OptimalOptions:
         return self.stop[0] < self.stop[1]
 
 
-def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
+def optimal_options(options: Mapping[str, Any], line: OptionSource) -> OptimalOptions:
     """The options of a run line or call, checked; raises `InputError` with all that is wrong."""
     spans, scope = line.spans, line.scope
     wrong = [*_missing(options, spans), *_wrong_values(options, spans)]
-    wrong += wrong_track(listed(options.get("track")), "track = [a.x = 1 m*time/(1 s)]")
+    wrong += wrong_track(items_of(options.get("track")), "track = [a.x = 1 m*time/(1 s)]")
     if wrong:
         raise InputError(wrong)
     goal = options.get("minimize", options.get("maximize", Number(0.0, "")))
@@ -91,12 +91,12 @@ def optimal_options(options: Mapping[str, Any], line: Line) -> OptimalOptions:
         _stop(options["stop"], scope),
         goal,
         -1.0 if "maximize" in options else 1.0,
-        listed(options.get("inputs")),
-        tuple(_parameter(each, line) for each in listed(options.get("parameters"))),
-        pairs_of(listed(options.get("track"))),
-        tuple(_condition(each, (), LIMIT) for each in listed(options.get("limits"))),
-        tuple(map(_condition, listed(options["begin"]))) if "begin" in options else None,
-        tuple(map(_condition, listed(options.get("end")))),
+        items_of(options.get("inputs")),
+        tuple(_parameter(each, line) for each in items_of(options.get("parameters"))),
+        pairs_of(items_of(options.get("track"))),
+        tuple(_condition(each, (), LIMIT) for each in items_of(options.get("limits"))),
+        tuple(map(_condition, items_of(options["begin"]))) if "begin" in options else None,
+        tuple(map(_condition, items_of(options.get("end")))),
         Limits(**plain, rtol=float(options.get("rtol", DEFAULT_RTOL))),
         sample=float(options.get("sample", 0.0)),
         guess=options.get("guess", ""),
@@ -151,7 +151,7 @@ def _stop(expr: Expr, scope: Scope) -> tuple[float, float]:
     return low, high
 
 
-def _parameter(expr: Expr, line: Line) -> Range:
+def _parameter(expr: Expr, line: OptionSource) -> Range:
     """A free parameter; raises `InputError` (E236) for a start, which is free where the begin is."""
     found = range_of(expr, line.network, line.scope)
     if found.name not in (known := parameter_names(line.network)):

@@ -35,7 +35,7 @@ from netsim.initial.initial import Structure
 from netsim.initial.reactions.redundancy import solvable
 from netsim.results.samples import Signal
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
@@ -91,7 +91,7 @@ def posed(task: Task, options: OptimalOptions, smooth: float = 0.0) -> Posed:
     machine = build_machine(system, values, earlier)
     refuse_events(machine)
     scale = scale_of(machine, own_units(machine, options, wishes))
-    machine, structure, g, _ = begun(machine, structure, options.start)
+    machine, structure, g, _ = start_of_run(machine, structure, options.start)
     tuned = tuned_of(values, machine, options, earlier)
     machine = tuned.machines[0] if tuned.machines else machine
     _refuse_moved_start(tuned, structure, options, g)
@@ -149,7 +149,7 @@ def _refuse_moved_start(tuned: Tuned, structure: Structure, options: OptimalOpti
     if not options.starts:
         return
     for machine, each in zip(tuned.machines[1:], options.parameters):
-        layout, other = machine.system.layout, begun(machine, structure, options.start)[2]
+        layout, other = machine.system.layout, start_of_run(machine, structure, options.start)[2]
         if not np.allclose(layout.state(other)[: 2 * layout.nk], layout.state(g)[: 2 * layout.nk], 1e-9, 1e-12):
             message = f"the start depends on '{each.name}', and both are unknown"
             hint = "write begin = free, or the conditions that hold at the begin: begin = [rest, a.x == 0 m]"

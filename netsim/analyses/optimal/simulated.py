@@ -17,7 +17,7 @@ from netsim.network.bindings import TableCall
 from netsim.results.samples import Signal
 from netsim.results.selection import Finder
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.text.errors import InputError, NetsimError, Problem, nearest
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.syntax import Call, Name
@@ -49,7 +49,7 @@ def simulated(machine: Machine, structure: Structure, states: Mapping[str, int],
 def standing(task: Task, names: Iterable[str], stop: float) -> Series:
     """States and inputs by name in the equilibrium under the inputs as they are written, held for the span; raises
     `SimulationError` where there is none."""
-    machine, _, g, _ = begun(task.machine, task.structure, "static")
+    machine, _, g, _ = start_of_run(task.machine, task.structure, "static")
     found = read(machine, g[None], [_name(n) for n in names])
     return {name: (np.array([0.0, stop]), np.repeat(values, 2)) for name, values in found.items()}
 

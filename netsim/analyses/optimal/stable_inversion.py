@@ -27,7 +27,7 @@ from netsim.analyses.optimal.results.failing import explained
 from netsim.analyses.optimal.results.verification import doubtful, verified
 from netsim.analyses.optimal.wishes import Wishes
 from netsim.results.samples import Samples
-from netsim.simulate.setup.beginning import taken_over, told
+from netsim.simulate.setup.start_of_run import start_at_origin, start_attributes
 from netsim.text.errors import InputError, Problem
 
 POINTS, REFINEMENTS, ITERATIONS = 3, 8, 200
@@ -46,7 +46,7 @@ def bounded_inverse(task: Task, asked: Asked, imposed: Prepared, applied: Prepar
         hint = "with more actuators, take optimize(track = [...], inputs = [...], minimize = ...)"
         raise InputError(Problem("E461", message, task.actuators[-1].expr.span, hint=hint))
     machine = machine_of(task, imposed, {FOUND: lambda name: constant(0.0, task)})
-    machine, structure, g = taken_over(machine, imposed[2], started[2])
+    machine, structure, g = start_at_origin(machine, imposed[2], started[2])
     point = point_of(machine, present(machine, structure), (), g)
     span = options.lead + options.transient.stop + options.tail
     setting = Setting(point, Wishes(), (span, span), NONE, Ends(), Ends(), -options.lead, rates_of(point))
@@ -59,7 +59,7 @@ def bounded_inverse(task: Task, asked: Asked, imposed: Prepared, applied: Prepar
     check = verified(task, applied, solution, task.actuators, limits.rtol)
     notes = [solution.text, *_left(solution, options.lead, options.tail), check.text]
     attributes = {
-        **told(started[3]),
+        **start_attributes(started[3]),
         **solution.told,
         "deviation": check.deviation,
         "notes": "; ".join(notes),

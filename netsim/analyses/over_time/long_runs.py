@@ -67,7 +67,7 @@ def recorder_of(
     return Recorder(recording.log(identity, signals, len(selection.shown), len(followed.entries)))
 
 
-def seen(selection: Selection, unseen: Sequence[str], sampled: Array) -> Mapping[str, Array]:
+def unseen_signals(selection: Selection, unseen: Sequence[str], sampled: Array) -> Mapping[str, Array]:
     """Signals that are sampled and not saved."""
     numbers = {name: j for j, name in enumerate(selection.entries)}
     return {name: sampled[:, numbers[name]] for name in unseen}
@@ -85,7 +85,7 @@ def on_disk(samples: Samples, run: Running, selection: Selection, unseen: Sequen
         values = np.column_stack([series for series, _ in found.values()]) if found else np.zeros((len(time), 0))
         return replace(
             samples, time=time, values=values, energy=account[:, :3], kinetic=account[:, 3] if kinetic else None,
-            unseen=seen(selection, unseen, sampled),
+            unseen=unseen_signals(selection, unseen, sampled),
         )  # fmt: skip
 
     last = np.column_stack([each[max(0, rows.count - run.flushed) :] for each in run.sampled])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim.analyses.analysis import Task
-from netsim.analyses.over_time.begun import Asked, Begun, begun_run
-from netsim.analyses.over_time.long_runs import on_disk, recorder_of, seen
-from netsim.analyses.over_time.variants import Template, Wanted, begun_anew
+from netsim.analyses.over_time.long_runs import on_disk, recorder_of, unseen_signals
+from netsim.analyses.over_time.start import SignalRequest, StartedRun, start_run
+from netsim.analyses.over_time.templates import RunRequest, Template, restart_template
 from netsim.analyses.over_time.verdicts import Verdicts, errors_added_up, verdicts
 from netsim.core.contract import FACTORISATIONS, ITERATIONS
 from netsim.core.loop.turnover import turned_over
@@ -24,12 +24,12 @@ from netsim.results.samples import Samples, Trace
 from netsim.results.selection import Selection
 from netsim.simulate.adaptive import Recorder, Running, integrate_adaptive
 from netsim.simulate.events.event_log import log_text
-from netsim.simulate.failing import grown, keep_last_step, near_rounding
-from netsim.simulate.judging import value_verdicts
+from netsim.simulate.failed_steps import grown_errors, keep_last_step, near_rounding
+from netsim.simulate.judgement import value_verdicts
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.repeated import finer, verified
-from netsim.simulate.setup.beginning import told
-from netsim.simulate.variants import targets
+from netsim.simulate.run_template import targets
+from netsim.simulate.setup.start_of_run import start_attributes
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import Problem
 from netsim.text.syntax import Expr, Name
@@ -70,41 +70,43 @@ def transient(
     its own.
 
     What takes long is written by `recording` as it goes, and samples that memory does not take stay there.
-    A failure or an interruption ends the samples early and says so (`finished`, `message`).
+    A failure or an interruption ends the samples early and says so (`run_to_end`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began = clock.perf_counter(), clock.thread_time()
-    asked = Asked(saves, plots, rated, beside)
-    return finished(begun_run(machine, structure, options, asked, origin, recording), progress, recording, began)
+    asked = SignalRequest(saves, plots, rated, beside)
+    return run_to_end(start_run(machine, structure, options, asked, origin, recording), progress, recording, began)
 
 
-def finished(begun: Begun, progress: Report | None, recording: Recording | None, began: tuple[float, float]) -> Samples:
+def run_to_end(
+    started: StartedRun, progress: Report | None, recording: Recording | None, began: tuple[float, float]
+) -> Samples:
     """The run, integrated: its samples and what is to be said of them."""
-    at, run, selection, followed = begun.at, begun.run, begun.signals.selection, begun.signals.followed
-    recorder = recorder_of(recording, run.machine, run.options, begun.start, selection, followed)
+    at, run, selection, followed = started.at, started.run, started.signals.selection, started.signals.followed
+    recorder = recorder_of(recording, run.machine, run.options, started.start, selection, followed)
     loop = clock.thread_time()
     failure, message = _ended(run, progress, recorder)
     ending = _Ending(
         failure, message, clock.perf_counter() - began[0], clock.thread_time() - began[1], clock.thread_time() - loop
     )
     trace = _trace(run, list(followed.entries)) if followed.entries else None
-    samples = _samples(run, selection, begun.rates, begun.structure, at.changes, ending, at.coordinates, trace)
+    samples = _samples(run, selection, started.rates, started.structure, at.changes, ending, at.coordinates, trace)
     warnings, broken = verdicts(run, samples.finished)
     warnings = (*warnings, *value_verdicts(samples.signals, samples.time, samples.values))
     if samples.finished and not broken:
         warnings = (*warnings, *locked_chains(at.absolute, at.point))
-    also = seen(selection, begun.signals.unseen, run.sampled[1])
+    also = unseen_signals(selection, started.signals.unseen, run.sampled[1])
     samples = replace(samples, origin=at.point, trace=trace, warnings=warnings, broken=broken, unseen=also)
-    return on_disk(samples, run, selection, begun.signals.unseen, recorder) if recorder and run.flushed else samples
+    return on_disk(samples, run, selection, started.signals.unseen, recorder) if recorder and run.flushed else samples
 
 
-def measured_alone(begun: Begun, judge: Callable[[Running, bool], Verdicts] = verdicts) -> Samples:
+def run_measured(started: StartedRun, judge: Callable[[Running, bool], Verdicts] = verdicts) -> Samples:
     """The run, integrated, with what measures and assertions read: no saved signals, and of attributes why it failed
     alone."""
-    run, followed = begun.run, begun.signals.followed
+    run, followed = started.run, started.signals.followed
     failure, message = _ended(run, None, None)
     time, sampled, account = run.sampled
-    unseen = {name: sampled[:, j] for j, name in enumerate(begun.signals.selection.entries)}
+    unseen = {name: sampled[:, j] for j, name in enumerate(started.signals.selection.entries)}
     trace = _trace(run, list(followed.entries)) if followed.entries else None
     warnings, broken = map(tuple, judge(run, failure is None))
     return Samples(
@@ -126,18 +128,18 @@ def _ended(run: Running, progress: Report | None, recorder: Recorder | None) -> 
     except KeyboardInterrupt:
         return None, f"interrupted at t = {run.now:g} s"
     if failure and failure.code != DISK:
-        failure = near_rounding(failure, 1.0 if run.options.step else run.options.rtol, grown(run))
+        failure = near_rounding(failure, 1.0 if run.options.step else run.options.rtol, grown_errors(run))
         keep_last_step(run)
     return failure, failure.message if failure else ""
 
 
-def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Simulator":
+def start_simulator(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Simulator":
     """The run of a task, to be stepped from Python, with parameters that are its inputs (netsim.simulate.stepped).
 
     Raises as `transient` does, and `InputError` (E429) for what cannot be an input."""
-    from netsim.simulate.stepped.going import begin
     from netsim.simulate.stepped.inputs import inputs_of
     from netsim.simulate.stepped.simulator import Simulator
+    from netsim.simulate.stepped.stepped_run import begin_stepping
 
     known = inputs_of(task.machine.system, task.values, inputs)
     machine, structure = task.machine, task.structure
@@ -147,11 +149,11 @@ def stepped(task: Task, options: TransientOptions, inputs: Sequence[str]) -> "Si
             system, structure = solvable(system, known.values, absent)
         machine = build_machine(system, known.values, task.earlier)
     options = replace(options, sample=options.stop, every=1, jumping=bool(inputs))
-    asked = Asked(task.saves, task.plots, (), task.beside, traced=False)
-    wanted = Wanted(machine, structure, options, asked, None)
-    begun = (None if inputs else _anew(task, wanted)[0]) or begun_run(machine, structure, options, asked)
-    at, selection = begun.at, begun.signals.selection
-    going = begin(begun.run, at.absolute, known)
+    asked = SignalRequest(task.saves, task.plots, (), task.beside, traced=False)
+    wanted = RunRequest(machine, structure, options, asked, None)
+    started = (None if inputs else _restarted(task, wanted)[0]) or start_run(machine, structure, options, asked)
+    at, selection = started.at, started.signals.selection
+    going = begin_stepping(started.run, at.absolute, known)
     return Simulator(going, list(selection.entries), selection.expressions)
 
 
@@ -205,7 +207,7 @@ def _attributes(run: Running, structure: Structure, changes: Sequence[Change], e
         "loop_cpu_seconds": ending.loop_cpu_seconds,
         "redundant": describe(run.machine.system),
         "characteristic_length": run.reactions.length if run.reactions else 0.0,
-        **told(changes),
+        **start_attributes(changes),
         "netlist": run.machine.system.network.text,
     }
     return found | ({"failure": ending.failure} if ending.failure else {})
@@ -213,46 +215,46 @@ def _attributes(run: Running, structure: Structure, changes: Sequence[Change], e
 
 def run(task: Task, options: TransientOptions) -> Samples:
     """The run that a line asks for, compared with a finer one where it is to be verified."""
-    samples = _once(task, options)
+    samples = _run_once(task, options)
     if options.verify and samples.finished and samples.pieces is None:
-        return verified(samples, _beside(task, options, samples.time), options)
+        return verified(samples, _finer_run(task, options, samples.time), options)
     return samples
 
 
-def _beside(task: Task, options: TransientOptions, times: Array) -> Samples:
+def _finer_run(task: Task, options: TransientOptions, times: Array) -> Samples:
     """The run with a smaller tolerance, sampled at these instants too."""
     began = clock.perf_counter(), clock.thread_time()
-    asked = Asked(task.saves, task.plots, (), ())
-    begun = begun_run(task.machine, task.structure, finer(options), asked)
+    asked = SignalRequest(task.saves, task.plots, (), ())
+    started = start_run(task.machine, task.structure, finer(options), asked)
     if not (options.step or options.sample):
-        begun.run.control = begun.run.control._replace(grid=np.append(np.unique(times[times > 0.0]), np.inf))
-    return finished(begun, task.progress, None, began)
+        started.run.control = started.run.control._replace(grid=np.append(np.unique(times[times > 0.0]), np.inf))
+    return run_to_end(started, task.progress, None, began)
 
 
-def _once(task: Task, options: TransientOptions) -> Samples:
+def _run_once(task: Task, options: TransientOptions) -> Samples:
     if task.rated:
-        return _alone(task, options)
+        return _begin_and_run(task, options)
     began = clock.perf_counter(), clock.thread_time()
-    asked = Asked(task.saves, task.plots, (), task.beside)
-    wanted = Wanted(task.machine, task.structure, options, asked, task.recording)
-    begun, template = _anew(task, wanted)
-    samples = finished(begun, task.progress, task.recording, began) if begun else _alone(task, options)
+    asked = SignalRequest(task.saves, task.plots, (), task.beside)
+    wanted = RunRequest(task.machine, task.structure, options, asked, task.recording)
+    started, template = _restarted(task, wanted)
+    samples = run_to_end(started, task.progress, task.recording, began) if started else _begin_and_run(task, options)
     if template is not None:
-        task.variants.given_back(wanted, template)
+        task.variants.give_back(wanted, template)
     return samples
 
 
-def _anew(task: Task, wanted: Wanted) -> tuple[Begun | None, Template | None]:
+def _restarted(task: Task, wanted: RunRequest) -> tuple[StartedRun | None, Template | None]:
     """A run that begins in the arrays of another one, and the template that has them; None where it has to begin by
     itself."""
-    template, begun = task.variants.taken(wanted) if task.variants else (None, None)
+    template, started = task.variants.borrow(wanted) if task.variants else (None, None)
     if template is None:
-        return begun, None
+        return started, None
     machine, goals = wanted.machine, targets(wanted.machine.system, task.values)
-    return begun_anew(template, task.values, machine.parameters, goals, wanted.recording), template
+    return restart_template(template, task.values, machine.parameters, goals, wanted.recording), template
 
 
-def _alone(task: Task, options: TransientOptions) -> Samples:
+def _begin_and_run(task: Task, options: TransientOptions) -> Samples:
     """A run that begins by itself."""
     return transient(
         task.machine, task.structure, options, task.saves, task.plots, task.progress, task.rated, task.beside,

@@ -7,9 +7,15 @@ import numpy as np
 from netsim.core.contract import ACCEPTED
 from netsim.core.newton import set_time
 from netsim.core.states import place
-from netsim.initial.reactions.left_out import not_held
-from netsim.initial.reactions.left_out import told as told_parted
-from netsim.simulate.judging import added_up, added_up_verdict, energy_verdict, reading_verdict, step_verdicts
+from netsim.initial.reactions.left_out import come_apart_problem as told_parted
+from netsim.initial.reactions.left_out import unmet_constraints
+from netsim.simulate.judgement import (
+    accumulated_errors,
+    added_up_verdict,
+    energy_verdict,
+    reading_verdict,
+    step_verdicts,
+)
 from netsim.simulate.running import Running
 from netsim.simulate.setup.sizes import energy_exchanged, energy_of_rounding
 from netsim.text.errors import Problem
@@ -33,7 +39,7 @@ def verdicts_of_steps(run: Running, finished: bool = True) -> tuple[list[Problem
     """What steps were passed without, and joints that do not hold."""
     found = step_verdicts(run.options, run.counters, run.control.numbers, run.passed)
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted
-    open_ = not_held(run.machine, _stands(run), run.now) if asked else None
+    open_ = unmet_constraints(run.machine, _stands(run), run.now) if asked else None
     if run.pace.parted:
         open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     return found, [open_] if open_ else []
@@ -41,7 +47,7 @@ def verdicts_of_steps(run: Running, finished: bool = True) -> tuple[list[Problem
 
 def errors_added_up(run: Running) -> float:
     """What the errors of its steps may have added up to, in units of rtol."""
-    return float(added_up(run.options, run.turnover, run.machine.system.layout.nq))
+    return float(accumulated_errors(run.options, run.turnover, run.machine.system.layout.nq))
 
 
 def _energy_verdict(run: Running) -> Problem | None:

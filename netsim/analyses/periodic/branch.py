@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.shooting import Lap, end_after, lap, moved
+from netsim.analyses.periodic.shooting import PeriodMap, end_after, moved_start, period_map
 from netsim.analyses.periodic.states import States, point_at
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
@@ -34,7 +34,7 @@ FAR = 2.0
 class Branch:
     """A point of a branch of periodic states: the lap from it, the parameter, its machine and period there."""
 
-    here: Lap
+    here: PeriodMap
     value: float
     made: Callable[[float], tuple[Machine, float]]
     options: TransientOptions
@@ -64,7 +64,7 @@ class Branch:
     def move(self, step: Array) -> None:
         """Another point, by a step in sizes."""
         count = len(self.states.places)
-        g = moved(self.here, self.here.along.basis.T @ step[:count])
+        g = moved_start(self.here, self.here.along.basis.T @ step[:count])
         self.moved = replace(self.here.start, g=g), self.here.period * (1.0 + float(step[count]) if self.free else 1.0)
         self.set(self.value + float(step[-1]) * self.reach)
 
@@ -93,17 +93,17 @@ class Branch:
             self.move(step)
         return 0
 
-    def kept(self) -> tuple[Lap, float]:
+    def kept(self) -> tuple[PeriodMap, float]:
         """The point."""
         return self.here, self.value
 
-    def back(self, kept: tuple[Lap, float]) -> None:
+    def back(self, kept: tuple[PeriodMap, float]) -> None:
         """The point that was kept."""
         (self.here, self.value), self.moved, self.lost, self.by_value = kept, None, False, None
 
     def _run(self) -> None:
         if self.moved is not None:
-            self.here = lap(*self.moved, self.options, self.selection, self.states)
+            self.here = period_map(*self.moved, self.options, self.selection, self.states)
             self.moved = None
 
     def _by_value(self) -> Array:

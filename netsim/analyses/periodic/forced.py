@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.found import Found
+from netsim.analyses.periodic.orbit import Orbit
 from netsim.analyses.periodic.shooting import NOTHING
 from netsim.analyses.periodic.states import changed_by_waves
-from netsim.analyses.sensitivity.forward import Forward, follow, traced
+from netsim.analyses.sensitivity.forward import Forward, follow, traced_run
 from netsim.analyses.sensitivity.variations import Wave
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.linearised import linearised, shown_signals
@@ -45,7 +45,7 @@ SINGULAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Driven:
+class Forcing:
     """A number among the prescribed inputs, or (-1) the row of the equation that gives the input, and what this changes
     by with it."""
 
@@ -54,15 +54,15 @@ class Driven:
     slope: float
 
 
-def driven(found: Found, number: int, row: int) -> Driven:
+def forcing_of(found: Orbit, number: int, row: int) -> Forcing:
     """An input (netsim.analyses.signals.inputs.source_inputs) of an orbit."""
     start = found.orbit.start
     slope = -float(linearised(start.machine, start.g, Selection()).equations[0][row, row]) if row >= 0 else 0.0
-    return Driven(number, row, slope)
+    return Forcing(number, row, slope)
 
 
 def responses(
-    found: Found, inputs: Sequence[Driven], frequencies: Array, sidebands: Sequence[int], options: TransientOptions
+    found: Orbit, inputs: Sequence[Forcing], frequencies: Array, sidebands: Sequence[int], options: TransientOptions
 ) -> Array:
     """H (frequencies, sidebands, signals, inputs); raises `SimulationError` (E443) at a frequency of which a multiplier
     is e^(j s T)."""
@@ -80,7 +80,7 @@ def responses(
 
 
 def _some(
-    found: Found, inputs: Sequence[Driven], frequencies: Array, sidebands: Sequence[int], options: TransientOptions
+    found: Orbit, inputs: Sequence[Forcing], frequencies: Array, sidebands: Sequence[int], options: TransientOptions
 ) -> Array:
     """The responses at frequencies that are followed together."""
     here, orbit = found.orbit.start, found.orbit
@@ -97,7 +97,7 @@ def _some(
     events, iteration = time_events_of(machine, period), event_iteration(machine, here.structure)
     mode = iteration.mode(g) if iteration else b""
     starts = changed_by_waves(machine, here.structure, g, mode, orbit.states, waves)
-    run = traced(machine, here.structure, g.copy(), options, events, found.selection, NOTHING)
+    run = traced_run(machine, here.structure, g.copy(), options, events, found.selection, NOTHING)
     varied = [direction(machine, g, events, each) for each in (*orbit.along.whole.T, *starts)]
     forward = follow(run, g, varied, events, found.selection, waves, inside=True)
     basis, places = orbit.along.basis, (orbit.states.places, orbit.states.sizes)
@@ -127,7 +127,7 @@ def _solved(matrix: Array, turned: complex, side: Array, frequency: float) -> Ar
     return np.linalg.solve(whole, side)
 
 
-def _components(found: Found, forward: Forward, weights: Array, frequencies: Array, sidebands: Sequence[int]) -> Array:
+def _components(found: Orbit, forward: Forward, weights: Array, frequencies: Array, sidebands: Sequence[int]) -> Array:
     """Fourier components of signals: (frequencies, sidebands, signals, inputs)."""
     period, count = found.orbit.period, weights.shape[1]
     shown, jacobian, signals = shown_signals(found.orbit.start.machine, found.selection)

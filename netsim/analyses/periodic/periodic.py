@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
-from netsim.analyses.periodic.found import PeriodicOptions, found_orbit, seen_along
-from netsim.analyses.periodic.stability import Floquet, floquet, told
+from netsim.analyses.periodic.orbit import PeriodicOptions, find_orbit, sample_orbit
+from netsim.analyses.periodic.stability import Floquet, floquet, orbit_attributes
 from netsim.equations.history import refuse_delays
 from netsim.formats.format import AXES, Variable
 from netsim.results.over_frequency.curves import reading
@@ -38,7 +38,7 @@ PAST = "its state is a piece of the past"
 HARMONICS_SHOWN = 5
 
 
-def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> PeriodicOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     spans = line.spans
     wrong = list(whole_numbers(options, {"warm_up": 0, "harmonics": 1}, spans))
@@ -56,13 +56,13 @@ def check(options: Mapping[str, Any], line: Line) -> PeriodicOptions:
 def run(task: Task, options: PeriodicOptions) -> Samples:
     """One period of the orbit; raises `SimulationError` where none is found."""
     refuse_delays(task.machine.system, "periodic()", PAST)
-    found = found_orbit(task, options)
-    orbit, seen = found.orbit, seen_along(found.orbit, found.selection)
+    found = find_orbit(task, options)
+    orbit, seen = found.orbit, sample_orbit(found.orbit, found.selection)
     multipliers, (warnings, broken) = floquet(orbit, found.free), verdicts(orbit.found.run)
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
-        *told(multipliers, orbit, found.count),
+        *orbit_attributes(multipliers, orbit, found.count),
         *_table(seen.signals, amplitudes, thd),
         *_powers(seen.account, orbit.period),
     ]

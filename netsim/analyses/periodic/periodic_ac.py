@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
-from netsim.analyses.periodic.forced import driven, responses
-from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit
+from netsim.analyses.periodic.forced import forcing_of, responses
+from netsim.analyses.periodic.orbit import PeriodicOptions, claims_along, find_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_state
-from netsim.analyses.periodic.stability import floquet, told
+from netsim.analyses.periodic.stability import floquet, orbit_attributes
 from netsim.analyses.signals.ac import chosen_inputs, per_input
 from netsim.analyses.signals.inputs import source_inputs
 from netsim.analyses.signals.linearised import shown_signals
-from netsim.analyses.signals.options import GRID, grid, where
+from netsim.analyses.signals.options import GRID, frequency_grid, point_options
 from netsim.equations.history import refuse_delays
 from netsim.results.samples import PERIOD, Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest
@@ -47,14 +47,14 @@ class PeriodicAcOptions:
     state: PeriodicOptions
 
 
-def check(options: Mapping[str, Any], line: Line) -> PeriodicAcOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> PeriodicAcOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     if wrong := list(whole_numbers(options, {"sidebands": 0}, line.spans)):
         raise InputError(wrong)
-    inputs = where(options, line).inputs
+    inputs = point_options(options, line).inputs
     state = check_state({name: value for name, value in options.items() if name in OF_STATE}, line)
     return PeriodicAcOptions(
-        grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state
+        frequency_grid("periodic_ac", options, line).frequencies, inputs, int(options.get("sidebands", 0)), state
     )
 
 
@@ -69,22 +69,22 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
             raise InputError(
                 Problem("E429", f"'{name}' is no input of a source or a component", options.state.span, hint=hint)
             )
-    found = found_orbit(task, options.state)
+    found = find_orbit(task, options.state)
     sidebands = range(-options.sidebands, options.sidebands + 1)
-    inputs = [driven(found, *sources[name][1:]) for name in names]
+    inputs = [forcing_of(found, *sources[name][1:]) for name in names]
     values = responses(found, inputs, options.frequencies, sidebands, options.state.run)
     shown = shown_signals(found.orbit.start.machine, found.selection)[2]
     attributes = {
         "inputs": ", ".join(sources[name][0].name for name in names),
         PERIOD: found.orbit.period,
-        "orbit": "\n".join(told(floquet(found.orbit, found.free), found.orbit, found.count)),
+        "orbit": "\n".join(orbit_attributes(floquet(found.orbit, found.free), found.orbit, found.count)),
     }
     signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
     table = values.reshape(len(values), -1)
     warnings, broken = verdicts(found.orbit.found.run)
     return Samples(
         "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
-        axis="frequency", about=(about(found, found.orbit),), warnings=warnings, broken=broken,
+        axis="frequency", about=(claims_along(found, found.orbit),), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.periodic.states import Directions, States, directions, point_at, sizes_of
-from netsim.analyses.sensitivity.forward import Forward, follow, traced
+from netsim.analyses.sensitivity.forward import Forward, follow, traced_run
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
@@ -55,7 +55,7 @@ NOTHING = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Lap:
+class PeriodMap:
     """One period from a point: its end, the basis of changes at the start and what they become (states, freedom), rates
     of states at both ends, in sizes per period; the states, with the sizes that all this is measured by.
 
@@ -95,17 +95,17 @@ class Lap:
         return float((np.ptp(rows[:, self.states.places], axis=0) / self.states.sizes).max(initial=0.0))
 
 
-def lap(
+def period_map(
     start: Point, period: float, options: TransientOptions, selection: Selection, states: States,
     known: Directions | None = None,
-) -> Lap:  # fmt: skip
+) -> PeriodMap:  # fmt: skip
     """A period with its derivatives, along directions that are `known` or those at the start; raises `SimulationError`
     where it cannot be followed."""
     machine, structure, g = start.machine, start.structure, start.g
     options, events = replace(options, stop=period), time_events_of(machine, period)
     found = event_iteration(machine, structure)
     along = known or directions(machine, structure, g, found.mode(g) if found else b"", states)
-    run = traced(machine, structure, g.copy(), replace(options, resumed=True), events, selection, NOTHING)
+    run = traced_run(machine, structure, g.copy(), replace(options, resumed=True), events, selection, NOTHING)
     varied = [direction(machine, g, events, each) for each in along.whole.T]
     forward = follow(run, g, varied, events, selection)
     end = states.clock.begun_again(machine, g, forward.end, period)
@@ -117,14 +117,14 @@ def lap(
     turned, angles = np.zeros(len(miss)), states.angles
     turned[angles] = TURN / states.sizes[angles] * np.round((miss - ahead)[angles] * states.sizes[angles] / TURN)
     miss = miss - ahead - turned
-    return Lap(start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss, states)
+    return PeriodMap(start, period, forward, end, along, image, period * scaled[-1], still, ahead, turned, miss, states)
 
 
 def end_after(start: Point, duration: float, options: TransientOptions, states: States) -> Array:
     """The point so long behind a start, before what happens there, as a period begins with it."""
     machine, g, options = start.machine, start.g, replace(options, stop=duration, resumed=True)
     events = time_events_of(machine, duration)
-    run = traced(machine, start.structure, g.copy(), options, events, Selection(), NOTHING)
+    run = traced_run(machine, start.structure, g.copy(), options, events, Selection(), NOTHING)
     return states.clock.begun_again(machine, g, last_point(run), duration)
 
 
@@ -154,7 +154,7 @@ def _still(machine: Machine, along: Directions, image: Array, states: States, pe
     return np.asarray(found @ right[left].T)
 
 
-def moved(lap: Lap, step: Array) -> Array:
+def moved_start(lap: PeriodMap, step: Array) -> Array:
     """The start, changed by `step` in coordinates of the basis, consistent to first order; conditions as they are at
     the end of the period."""
     layout, g, change = lap.start.machine.system.layout, lap.start.g.copy(), lap.along.whole @ step
@@ -166,7 +166,7 @@ def moved(lap: Lap, step: Array) -> Array:
     return g
 
 
-def step_of(lap: Lap, free: bool) -> tuple[Array, float] | None:
+def newton_step(lap: PeriodMap, free: bool) -> tuple[Array, float] | None:
     """Newton's step, in coordinates of the basis, and the change of the period; None where some changes neither decay
     nor grow."""
     basis, matrix = lap.along.basis, lap.monodromy - np.eye(lap.along.basis.shape[1])
@@ -187,24 +187,24 @@ def step_of(lap: Lap, free: bool) -> tuple[Array, float] | None:
 
 def orbit(
     start: Point, period: float, free: bool, options: TransientOptions, selection: Selection, states: States
-) -> tuple[Lap, int]:
+) -> tuple[PeriodMap, int]:
     """The periodic orbit near a point, and how many periods were run; raises `SimulationError` (E447, E449)."""
     if free and not len(states.places):
         message = "the network has no states: nothing oscillates by itself"
         raise SimulationError(Problem("E449", message, hint="run transient() shows what follows from its inputs"))
-    here, count, before = lap(start, period, options, selection, states), 1, np.inf
+    here, count, before = period_map(start, period, options, selection, states), 1, np.inf
     if not len(states.places):
         return here, count
     found: tuple[Array, float] | None = None
     for _ in range(MOST):
         if free and (here.swing < AT_REST or here.period < BRIEF * period):
             break
-        found = step_of(here, free)
+        found = newton_step(here, free)
         if found is None:  # a limit may act: the period goes on to the next one
             if here.distance <= NOISE * options.rtol:
                 break
             after = replace(start, g=point_at(start.machine, start.structure, here.end))
-            here, count = lap(after, here.period, options, selection, here.states), count + 1
+            here, count = period_map(after, here.period, options, selection, here.states), count + 1
             continue
         step, change = found
         size = max(float(np.abs(here.along.basis @ step).max(initial=0.0)), abs(change) / here.period)
@@ -214,16 +214,16 @@ def orbit(
             _check_turns(here)
             if not options.step and here.swing < AT_REST:  # the error test sees nothing move
                 fine = replace(options, max_step=here.period / STEPS)
-                here, count = lap(here.start, here.period, fine, selection, here.states), count + 1
+                here, count = period_map(here.start, here.period, fine, selection, here.states), count + 1
             return here, count
         here, tried = _improved(here, step, change, options, selection)
         count, before = count + tried, size
         if fitting := _fitting(here, free):
-            here, count, before = lap(here.start, here.period, options, selection, fitting), count + 1, np.inf
+            here, count, before = period_map(here.start, here.period, options, selection, fitting), count + 1, np.inf
     raise _not_found(here, free, here.period < BRIEF * period, found is None, count)
 
 
-def _not_found(here: Lap, free: bool, brief: bool, alone: bool, count: int) -> SimulationError:
+def _not_found(here: PeriodMap, free: bool, brief: bool, alone: bool, count: int) -> SimulationError:
     """Why there is no orbit (E447, E449)."""
     if free and (here.swing < LITTLE or brief):
         message = "the network comes to rest: nothing oscillates near this start"
@@ -241,7 +241,7 @@ def _not_found(here: Lap, free: bool, brief: bool, alone: bool, count: int) -> S
     return SimulationError(Problem("E447", message, hint=hint))
 
 
-def check_next(lap: Lap, options: TransientOptions) -> None:
+def check_next(lap: PeriodMap, options: TransientOptions) -> None:
     """Raises `SimulationError` (E448) where the period behind an orbit is another one."""
     machine, g, states = lap.start.machine, lap.start.g, lap.states
     end = end_after(lap.start, 2.0 * lap.period, options, states)
@@ -253,7 +253,7 @@ def check_next(lap: Lap, options: TransientOptions) -> None:
         raise SimulationError(Problem("E448", message, hint=hint))
 
 
-def _check_turns(lap: Lap) -> None:
+def _check_turns(lap: PeriodMap) -> None:
     """Raises `SimulationError` (E449) where angles have advanced by turns that are not the same to the network."""
     places = _rates(lap.start.machine)
     begins, ends = (g[places] / lap.states.sizes[: len(places)] for g in (lap.start.g, lap.end))
@@ -263,7 +263,7 @@ def _check_turns(lap: Lap) -> None:
         raise SimulationError(Problem("E449", message, hint="what winds up (a spring) has no periodic state"))
 
 
-def _fitting(lap: Lap, free: bool) -> States | None:
+def _fitting(lap: PeriodMap, free: bool) -> States | None:
     """The states with sizes as they are on this period, where those that were known are far from them.
 
     Those of a free oscillation only grow, for it comes to rest where they shrink, and those of held numbers, which may
@@ -276,7 +276,7 @@ def _fitting(lap: Lap, free: bool) -> States | None:
     return replace(states, sizes=sizes) if apart.any() else None
 
 
-def _settled(lap: Lap) -> bool:
+def _settled(lap: PeriodMap) -> bool:
     """Whether conditions and counts are at the end what they are at the start."""
     layout = lap.start.machine.system.layout
     held = slice(layout.discretes, layout.befores)
@@ -285,16 +285,18 @@ def _settled(lap: Lap) -> bool:
 
 
 def _improved(
-    here: Lap, step: Array, change: float, options: TransientOptions, selection: Selection
-) -> tuple[Lap, int]:
+    here: PeriodMap, step: Array, change: float, options: TransientOptions, selection: Selection
+) -> tuple[PeriodMap, int]:
     """The period from where Newton's step leads, or a part of it that makes nothing worse; and how many were tried."""
-    found: Lap | None = None
+    found: PeriodMap | None = None
     for k in range(HALVINGS):
         try:
             start = here.start
-            g = point_at(start.machine, start.structure, moved(here, step * 0.5**k))
+            g = point_at(start.machine, start.structure, moved_start(here, step * 0.5**k))
             known = here.along if here.along.free else None
-            found = lap(replace(start, g=g), here.period + change * 0.5**k, options, selection, here.states, known)
+            found = period_map(
+                replace(start, g=g), here.period + change * 0.5**k, options, selection, here.states, known
+            )
         except SimulationError:
             if k == HALVINGS - 1 and found is None:
                 raise

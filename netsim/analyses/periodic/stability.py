@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.periodic.shooting import Lap
+from netsim.analyses.periodic.shooting import PeriodMap
 from netsim.results.over_frequency.curves import reading
 from netsim.text.columns import counted
 
@@ -28,7 +28,7 @@ class Floquet:
     shapes: Array
 
 
-def floquet(lap: Lap, free: bool) -> Floquet:
+def floquet(lap: PeriodMap, free: bool) -> Floquet:
     """The multipliers of an orbit."""
     found, vectors = np.linalg.eig(lap.monodromy)
     order = np.argsort(-np.abs(found), kind="stable")
@@ -37,7 +37,7 @@ def floquet(lap: Lap, free: bool) -> Floquet:
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
 
 
-def told(found: Floquet, lap: Lap, count: int) -> list[str]:
+def orbit_attributes(found: Floquet, lap: PeriodMap, count: int) -> list[str]:
     """The period of an orbit that took `count` periods to find, what goes on, stability, and the multipliers."""
     period = f"period {reading(lap.period, 's')} ({reading(1.0 / lap.period, 'Hz')})"
     first = f"{period}, found in {counted(count, 'period')}; states return to {lap.distance:.1e} of their sizes"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netsim.analyses.periodic.clock import Clock, clock_of
-from netsim.analyses.sensitivity.variations import Wave, begin, centred, forces, variations
+from netsim.analyses.sensitivity.variations import Wave, begin_variations, centred, forces, variations
 from netsim.analyses.signals.linear import state_names
 from netsim.core.contract import RTOL
 from netsim.core.variational.charts import into_chart, set_base
@@ -20,7 +20,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
 from netsim.equations.system import System
 from netsim.initial.initial import Structure, resumed_start
-from netsim.initial.recovery import differentiated_sizes, plan_recovery, recover
+from netsim.initial.recovery import differentiated_sizes, plan_recovery, recover_point
 from netsim.initial.stages import Stages, partials_in, stage_matrix
 from netsim.library.component import is_kinematic
 from netsim.results.selection import Selection
@@ -122,7 +122,7 @@ def point_at(machine: Machine, structure: Structure, g: Array) -> Array:
         state[3 * layout.nk + layout.ny :][: layout.nq] = g[contents]
         try:
             plan = plan_recovery(machine, structure, found, jumping=False)
-            found = recover(plan, found, state, 0.0)
+            found = recover_point(plan, found, state, 0.0)
         except SimulationError:
             break
     return found
@@ -157,7 +157,7 @@ def directions(machine: Machine, structure: Structure, g: Array, mode: bytes, st
     rows, spans = np.repeat(g[None], 4, axis=0), np.zeros(1)
     v = variations(machine, structure, [nothing] * columns.shape[1], stays, Selection(), rows, spans)
     v.run.x[:-1], v.run.v[:-1], v.run.q[:-1] = np.split(changes[:, :motion], [nk, 2 * nk], axis=1)
-    begin(v, mode, centred(v, g), -1)
+    begin_variations(v, mode, centred(v, g), -1)
     whole = v.run.d[:-1].T
     left, size, right = np.linalg.svd(whole[states.places] / states.sizes[:, None], full_matrices=False)
     kept = size > DEPENDENT * size[0]
@@ -180,7 +180,7 @@ def changed_by_waves(
             v.run.x[j, found.variables[found.variables < layout.nk]] = z[found.variables < layout.nk]
             contents = found.variables >= layout.n
             v.run.q[j, found.variables[contents] - layout.n] = z[contents]
-    begin(v, mode, centred(v, g), -1)
+    begin_variations(v, mode, centred(v, g), -1)
     return v.run.d[:-1].copy()
 
 

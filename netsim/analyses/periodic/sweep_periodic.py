@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
-from netsim.analyses.operating.continuation import along
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.operating.continuation import follow_curve
+from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.branch import Branch
-from netsim.analyses.periodic.found import PeriodicOptions, about, found_orbit, seen_along
+from netsim.analyses.periodic.orbit import PeriodicOptions, claims_along, find_orbit, sample_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_one
-from netsim.analyses.periodic.shooting import Lap
+from netsim.analyses.periodic.shooting import PeriodMap
 from netsim.analyses.periodic.sources import common_period
 from netsim.analyses.periodic.stability import NEUTRAL, floquet
-from netsim.analyses.signals.families import varied
+from netsim.analyses.signals.families import find_member
 from netsim.analyses.signals.options import equal_steps
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
 from netsim.network.values import parameter_names
-from netsim.results.over_cases.told import told_once
+from netsim.results.over_cases.one_per_code import one_per_code
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import harmonics
 from netsim.results.samples import Samples, Signal
@@ -59,7 +59,7 @@ class SweepOptions:
     each: PeriodicOptions
 
 
-def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> SweepOptions:
     """Options of a run line or call, checked; raises `InputError`."""
     spans = line.spans
     if wrong := list(whole_numbers(options, {"points": 2}, spans)):
@@ -67,7 +67,7 @@ def check(options: Mapping[str, Any], line: Line) -> SweepOptions:
     over, span = "".join(options.get("over", ())), spans.get("over") or spans.get("")
     if over not in parameter_names(line.network):
         raise InputError(Problem("E429", f"'{over}' is no parameter", span, hint=EXAMPLE))
-    signal = varied(over, line.network, span, EXAMPLE)
+    signal = find_member(over, line.network, span, EXAMPLE)
     unit, count = parse_unit(signal.unit).dimension, float(options.get("points", POINTS))
     steps = equal_steps("sweep_periodic", options, line, unit, count, EXAMPLE)
     passed_on = {n: v for n, v in options.items() if n in (*PASSED_ON, "warm_up", "harmonics") and n != "from"}
@@ -82,7 +82,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     first, last = float(options.steps[0]), float(options.steps[-1])
     name, run_ = options.over.name, options.each.run
     begin = task.under({name: first})
-    start = found_orbit(begin, replace(options.each, period=_period(begin, options.period)))
+    start = find_orbit(begin, replace(options.each, period=_period(begin, options.period)))
     point, states, selection = start.orbit.start, start.orbit.states, start.selection
 
     def made(value: float) -> tuple[Machine, float]:
@@ -96,11 +96,13 @@ def run(task: Task, options: SweepOptions) -> Samples:
     doubts, wrong = list[Sequence[Problem]](), list[Sequence[Problem]]()
     failure: Problem | None = None
     try:
-        for value in along(branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST):
+        for value in follow_curve(
+            branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST
+        ):
             rows.append([value, *_row(branch.here, selection, start.free, options.each.harmonics)])
             for each, found in zip((doubts, wrong), verdicts(branch.here.found.run)):
                 each.append(found)
-            judged.append(about(start, branch.here, f"{name} = {reading(value, options.over.unit)}"))
+            judged.append(claims_along(start, branch.here, f"{name} = {reading(value, options.over.unit)}"))
             if task.progress:
                 share = abs(value - first) / abs(last - first)
                 task.progress(min(1.0, share), f"{name} = {reading(value, options.over.unit)}", len(rows))
@@ -117,7 +119,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "folds": ", ".join(repr(value) for value in folds),
         **({"failure": failure} if failure else {}),
     }
-    signals = seen_along(start.orbit, selection).signals
+    signals = sample_orbit(start.orbit, selection).signals
     shown = (options.over, *_columns(signals, options.each.harmonics))
     count = np.arange(1.0, len(values) + 1)
     message = failure.message if failure else ""
@@ -125,7 +127,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     def where(i: int) -> str:
         return f"{name} = {reading(values[i, 0], options.over.unit)}"
 
-    warnings, broken = (told_once(enumerate(each), len(values), "periodic state", where) for each in (doubts, wrong))
+    warnings, broken = (one_per_code(enumerate(each), len(values), "periodic state", where) for each in (doubts, wrong))
     return Samples(
         "", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point",
         about=tuple(judged), warnings=warnings, broken=broken,
@@ -137,11 +139,11 @@ def _period(task: Task, expr: Expr | None) -> float:
     return float(number_of(expr, task.values.scope(task.network.top), SECOND)) if expr is not None else 0.0
 
 
-def _row(lap: Lap, selection: Selection, free: bool, count: int) -> list[float]:
+def _row(lap: PeriodMap, selection: Selection, free: bool, count: int) -> list[float]:
     """Period, largest multiplier, then mean, amplitudes and phases of each signal."""
     found = floquet(lap, free).multipliers
     row = [lap.period, float(np.abs(found).max(initial=0.0))]
-    for size in harmonics(seen_along(lap, selection).fine, np.arange(count + 1)):
+    for size in harmonics(sample_orbit(lap, selection).fine, np.arange(count + 1)):
         row += [float(size[0].real), *np.abs(size[1:]).tolist(), *np.angle(size[1:]).tolist()]
     return row
 

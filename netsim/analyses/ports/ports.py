@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import NAMES, WORD, Kind
-from netsim.analyses.signals.ac import STEADY, growth_told, swept
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import NAMES, WORD, Kind
+from netsim.analyses.signals.ac import STEADY, growth_note, sweep_frequencies
 from netsim.analyses.signals.inputs import inputs_of, parameter
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
+from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
 from netsim.analyses.signals.points import linearised_at
 from netsim.network.network import Network
 from netsim.results.samples import Samples, Signal
@@ -33,15 +33,19 @@ COMPONENT = "port"
 class PortsOptions:
     """Frequencies, the point, the ports in their order, and which parameters."""
 
-    grid: Grid
-    where: Where
+    grid: FrequencyGrid
+    where: PointOptions
     ports: tuple[str, ...]
     kind: str
 
 
-def check(options: Mapping[str, Any], line: Line) -> PortsOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> PortsOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    found, place, kind = grid("ports", options, line), where(options, line), options.get("parameters", "S")
+    found, place, kind = (
+        frequency_grid("ports", options, line),
+        point_options(options, line),
+        options.get("parameters", "S"),
+    )
     if kind not in UNITS:
         message = f"parameters must be one of {', '.join(UNITS)}, not '{kind}'"
         raise InputError(Problem("E424", message, line.spans.get("parameters")))
@@ -71,7 +75,7 @@ def run(task: Task, options: PortsOptions) -> Samples:
     asked = replace(task, saves=voltages, plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
     inputs = inputs_of(lin, asked, selection, [f"{name}.v" for name in names])
-    frequencies, u = swept(lin, inputs, options.grid)
+    frequencies, u = sweep_frequencies(lin, inputs, options.grid)
     z = np.array([parameter(task.values, f"{name}.Z0")[1] for name in names])
     scattering = 2.0 * u[:, : len(names)] * np.sqrt(z[None, :] / z[:, None]) - np.eye(len(names))
     values = converted(scattering, z, options.kind)
@@ -79,7 +83,7 @@ def run(task: Task, options: PortsOptions) -> Samples:
     attributes = {
         "parameters": options.kind,
         "ports": ", ".join(names),
-        "notes": growth_told(lin, STEADY),
+        "notes": growth_note(lin, STEADY),
         "resistances": ", ".join(repr(float(each)) for each in z),
     }
     table = values.reshape(len(frequencies), -1)

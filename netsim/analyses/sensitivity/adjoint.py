@@ -9,11 +9,11 @@ import numpy as np
 
 from netsim.analyses.analysis import Task
 from netsim.analyses.sensitivity.elements import all_varied
-from netsim.analyses.sensitivity.forward import by_radau, traced
+from netsim.analyses.sensitivity.forward import by_radau, traced_run
 from netsim.analyses.sensitivity.gradients import gradient_call
-from netsim.analyses.sensitivity.kinks import parted_at_kinks
-from netsim.analyses.sensitivity.variations import Plan, Variations, centred, lost, new_factor, variations
-from netsim.analyses.sensitivity.varied import Varied, parameter_changes
+from netsim.analyses.sensitivity.kinks import split_at_kinks
+from netsim.analyses.sensitivity.variations import Plan, Variations, centred, new_factor, undetermined, variations
+from netsim.analyses.sensitivity.varied import VariedQuantity, parameter_changes
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.problem import TIME
 from netsim.core.variational.adjoint import ENDED, Adjoint, figure_back, point_back, steps_back
@@ -22,7 +22,7 @@ from netsim.initial.consistent.derivatives import equations_of
 from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.show import show_expression
@@ -47,12 +47,12 @@ def refuse_adjoint(machine: Machine, run: Running | None, span: Span | None) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Reverse:
+class AdjointRun:
     """A run with what passes back found: its signals, sampled, some of them unseen; derivatives of the last values of
     the others, by name."""
 
     run: Running
-    of: Sequence[Varied]
+    of: Sequence[VariedQuantity]
     selection: Selection
     unseen: Sequence[str]
     derivatives: Mapping[str, Array]
@@ -62,15 +62,15 @@ class Reverse:
         return self.run.sampled[1][:, list(self.selection.entries).index(name)]
 
 
-def reverse(
+def run_adjoint(
     task: Task, options: TransientOptions, to: Sequence[str], spans: Mapping[str, Span | None], saves: Sequence[Expr]
-) -> Reverse:
+) -> AdjointRun:
     """The run of a task, and a pass back for each signal. Raises `InputError` for what cannot be varied and E472 for
     networks and figures that a pass does not take, `SimulationError` where the run or its derivatives end early."""
     options = replace(by_radau(options), sample=0.0, every=1, formulation="absolute")
     span = spans.get("derivatives")
     refuse_adjoint(task.machine, None, span)
-    machine, structure, g, _ = begun(task.machine, task.structure, options.start)
+    machine, structure, g, _ = start_of_run(task.machine, task.structure, options.start)
     of = all_varied(task, to, options, spans.get("to"), g)
     selection = select(machine, saves)
     if selection.expressions or not selection.entries:
@@ -79,17 +79,17 @@ def reverse(
         raise InputError(Problem("E472", f"'{told}' is no list of signals", span, hint=hint))
     unseen = add_unseen(machine, selection, task.beside, named=False)
     events = time_events_of(machine, options.stop)
-    run = traced(machine, structure, g, options, events, selection, np.zeros(0), task.progress)
+    run = traced_run(machine, structure, g, options, events, selection, np.zeros(0), task.progress)
     refuse_adjoint(machine, run, span)
     names, found = list(selection.entries), dict[str, Array]()
     for name in selection.shown:
         weights = np.eye(len(names))[names.index(name)]
-        found[name] = backward(run, selection, weights).by(machine, of)
-    return Reverse(run, of, selection, unseen, found)
+        found[name] = adjoint_pass(run, selection, weights).by(machine, of)
+    return AdjointRun(run, of, selection, unseen, found)
 
 
 @dataclass(frozen=True, eq=False)
-class Backward:
+class AdjointPass:
     """What one pass found: derivatives by the parameters of all elements (by the machine's keys), by what stays of the
     global vector, by the differentiated quantities at the start."""
 
@@ -97,11 +97,11 @@ class Backward:
     constants: Array
     quantities: Array
 
-    def by(self, machine: Machine, of: Sequence[Varied]) -> Array:
+    def by(self, machine: Machine, of: Sequence[VariedQuantity]) -> Array:
         """Derivatives by everything in `of`, (p,)."""
         return np.array([self._by(machine, each) for each in of])
 
-    def _by(self, machine: Machine, each: Varied) -> float:
+    def _by(self, machine: Machine, each: VariedQuantity) -> float:
         layout, own = machine.system.layout, each.local
         if own:
             slope = float(self.parameters[own.key][:, own.position] @ own.parameters)
@@ -115,11 +115,11 @@ class Backward:
         )
 
 
-def backward(run: Running, selection: Selection, weights: Array) -> Backward:
+def adjoint_pass(run: Running, selection: Selection, weights: Array) -> AdjointPass:
     """One pass for the figure whose derivatives by the entries of the selection at the end are `weights`. Raises
     `SimulationError` where it is not determined."""
     machine, layout = run.machine, run.machine.system.layout
-    nodes = parted_at_kinks(run.machine, run.traced)
+    nodes = split_at_kinks(run.machine, run.traced)
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
     v = variations(
         machine, run.structure, [], np.zeros((0, layout.size)), selection, rows, np.ascontiguousarray(spans)
@@ -128,7 +128,7 @@ def backward(run: Running, selection: Selection, weights: Array) -> Backward:
     pass_.through(rows)
     found = pass_.adjoint.found
     parameters = {key: found[slots.astype(np.int64)] for key, slots in pass_.slots.items()}
-    return Backward(parameters, pass_.adjoint.kept, pass_.adjoint.q)
+    return AdjointPass(parameters, pass_.adjoint.kept, pass_.adjoint.q)
 
 
 class _Pass:
@@ -189,7 +189,7 @@ class _Pass:
             self.adjoint.q[:], self.adjoint.found[:], self.adjoint.kept[:] = weights, found, kept
             if back(self.v.machine.struct, plan, struct_of(self.v.run), adjoint, g.copy()):
                 return
-        raise lost(self.v, t)
+        raise undetermined(self.v, t)
 
     def through(self, rows: Array) -> None:
         """From the end of the run to its start."""
@@ -207,6 +207,6 @@ class _Pass:
                 self._at(point_back, rows[4 * last - 1], float(rows[4 * last - 1, TIME]))
             else:
                 if renewed == step:
-                    raise lost(v, float(rows[4 * step, TIME]))
+                    raise undetermined(v, float(rows[4 * step, TIME]))
                 last, renewed, factor = step + 1, step, new_factor(v, run, step)
         self._at(point_back, centred(v, rows[0]), float(rows[0, TIME]))

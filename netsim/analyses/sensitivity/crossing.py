@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.sensitivity.tangents import tangent_call
-from netsim.analyses.sensitivity.variations import Variations, begin, centred
-from netsim.analyses.sensitivity.varied import Varied, event_changes
+from netsim.analyses.sensitivity.variations import Variations, begin_variations, centred
+from netsim.analyses.sensitivity.varied import VariedQuantity, event_changes
 from netsim.core.compiled.call import run_table
 from netsim.core.newton import set_time
 from netsim.core.problem import TIME
@@ -47,7 +47,7 @@ class Crossing:
 
     run: Running
     v: Variations
-    of: Sequence[Varied]
+    of: Sequence[VariedQuantity]
     time_events: Array
     moves: Array = field(init=False)
     tangents: list[Array] = field(init=False)
@@ -82,7 +82,7 @@ class Crossing:
         return found
 
 
-def passed(c: Crossing, before: Array, behind: Array) -> Array:
+def pass_instant(c: Crossing, before: Array, behind: Array) -> Array:
     """Take the changes over what happens between two points of one instant; how much it moves with each of them.
 
     Several conditions that come true together are taken one after the other, each with an instant of its own."""
@@ -115,7 +115,7 @@ def _all_changes(c: Crossing, g: Array) -> Array:
     """Changes of all at a point, and behind them its rates in time; the point is made consistent, in charts of its
     own."""
     g[:] = centred(c.v, g)
-    begin(c.v, c.mode(g), g, -1)
+    begin_variations(c.v, c.mode(g), g, -1)
     return c.v.run.d.copy()
 
 

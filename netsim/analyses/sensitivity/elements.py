@@ -1,6 +1,6 @@
 """Derivatives by a parameter of one element of a circuit: they ask that element alone, and not the network.
 
-Of the static problem R(z, p) = 0 of a start (netsim.analyses.sensitivity.beginnings) the element's own rows depend on
+Of the static problem R(z, p) = 0 of a start (netsim.analyses.sensitivity.static_start) the element's own rows depend on
 p: dz = -R_z^-1 R_p, and the differentiated quantities q = Q(y, p) follow as dq = Q_y dy + Q_p.
 """
 
@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Task
-from netsim.analyses.sensitivity.beginnings import Near, near_start
-from netsim.analyses.sensitivity.varied import STEP, Local, Varied, placed_at, varied
+from netsim.analyses.sensitivity.static_start import StaticStart, static_start
+from netsim.analyses.sensitivity.varied import STEP, LocalParameter, VariedQuantity, placed_at, varied_quantity
 from netsim.analyses.signals.inputs import CENTRAL
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
 from netsim.equations.parameters import instance_parameters
 from netsim.equations.prescribed import Prescribed
-from netsim.equations.starts.rows import Computed
+from netsim.equations.starts.rows import KernelScalar
 from netsim.initial.consistent.derivatives import derivative_of, partial_values
 from netsim.network.signals import Reading
 from netsim.structure.of_time.switching import time_texts
@@ -32,14 +32,14 @@ Array = np.ndarray
 SHARES, WEIGHTS = np.array(CENTRAL[0], float), np.array(CENTRAL[1])
 
 
-def all_varied(task: Task, names: Sequence[str], options: Any, span: Span | None, g: Array) -> list[Varied]:
+def all_varied(task: Task, names: Sequence[str], options: Any, span: Span | None, g: Array) -> list[VariedQuantity]:
     """What names stand for, near the start g of a task where that can be, else started anew for each value; raises as
-    `varied`."""
-    near = None if options.start else near_start(task.machine, task.structure, g)
+    `varied_quantity`."""
+    near = None if options.start else static_start(task.machine, task.structure, g)
     if near is None:
-        return [varied(task, name, options, span, placed_at) for name in names]
+        return [varied_quantity(task, name, options, span, placed_at) for name in names]
     local = Elements(task, near).local
-    return [varied(task, name, options, span, near.placed, local) for name in names]
+    return [varied_quantity(task, name, options, span, near.placed, local) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Elements:
     """What derivatives by parameters of elements need of the start of a network."""
 
     task: Task
-    near: Near
+    near: StaticStart
 
     @property
     def machine(self) -> Machine:
@@ -84,7 +84,7 @@ class Elements:
         shape = (system.layout.nq, system.layout.ny)
         return csr_matrix((entries, (s.equation[own] - n, s.variable[own] - nk)), shape=shape)
 
-    def local(self, name: str, value: float) -> Local | None:
+    def local(self, name: str, value: float) -> LocalParameter | None:
         """The derivatives by a parameter; None where more than its element depends on it, or where it stands at a
         bound."""
         element = name.rpartition(".")[0]
@@ -110,7 +110,7 @@ class Elements:
         np.add.at(whole, sums, rates[parts])
         residuals = np.append(whole[self.near.equations], self._rows(batch, k, columns, weights))
         quantities = self._quantities(-self.near.solve(residuals), rates)
-        return Local(id(batch), k, _difference(columns, weights), quantities)
+        return LocalParameter(id(batch), k, _difference(columns, weights), quantities)
 
     def _equations(self, batch: Batch, k: int, columns: Array, weights: Array) -> Array:
         """What the network's equations change by, by number."""
@@ -127,7 +127,7 @@ class Elements:
         """What the rows of written starts change by."""
         found, rows = np.zeros(len(self.near.rows)), self.near.rows
         for r, row in enumerate(rows):
-            if isinstance(row.source, Computed) and row.source.batch is batch and row.source.position == k:
+            if isinstance(row.source, KernelScalar) and row.source.batch is batch and row.source.position == k:
                 values = self.machine.parameters[id(batch)].copy()
                 misses = np.zeros((1, len(weights)))
                 for i, column in enumerate(columns.T):

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.over_time.begun import look_at
-from netsim.analyses.over_time.named import named_in, places_of
-from netsim.analyses.sensitivity.crossing import HIT, Crossing, passed
-from netsim.analyses.sensitivity.kinks import parted_at_kinks
-from netsim.analyses.sensitivity.variations import Wave, along, begin, centred, variations
-from netsim.analyses.sensitivity.varied import Varied, parameter_changes, start_changes
+from netsim.analyses.over_time.named_signals import named_in, places_of
+from netsim.analyses.over_time.start import watch_readings
+from netsim.analyses.sensitivity.crossing import HIT, Crossing, pass_instant
+from netsim.analyses.sensitivity.kinks import split_at_kinks
+from netsim.analyses.sensitivity.variations import Wave, begin_variations, centred, propagate, variations
+from netsim.analyses.sensitivity.varied import VariedQuantity, parameter_changes, start_changes
 from netsim.core.problem import TIME
 from netsim.core.radau.arrays import C
 from netsim.equations.layout import Layout
@@ -67,16 +67,16 @@ def by_radau(options: TransientOptions) -> TransientOptions:
 
 
 def forward(
-    machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[Varied],
+    machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[VariedQuantity],
     time_events: Array, selection: Selection, instants: Array, progress: Report | None = None, inside: bool = False,
 ) -> Forward:  # fmt: skip
     """The run, with its changes by everything in `of`; steps end at `instants`. `inside`: see `follow`."""
     start = g.copy()
-    run = traced(machine, structure, g, options, time_events, selection, instants, progress)
+    run = traced_run(machine, structure, g, options, time_events, selection, instants, progress)
     return follow(run, start, of, time_events, selection, inside=inside)
 
 
-def traced(
+def traced_run(
     machine: Machine, structure: Structure, g: Array, options: TransientOptions, time_events: Array,
     selection: Selection, instants: Array, progress: Report | None = None,
 ) -> Running:  # fmt: skip
@@ -89,7 +89,7 @@ def traced(
     run.sampler = run.sampler._replace(nodes=NODES.copy(), integrals=quadrature(NODES), powers=powers)
     if not options.step:
         places = places_of(selection, reader)
-        look_at(run, reader, whole, named_in(machine, selection, places, selection.expressions.values()), [])
+        watch_readings(run, reader, whole, named_in(machine, selection, places, selection.expressions.values()), [])
     if len(instants) and not options.step:
         ends = np.union1d(run.control.features, instants)
         run.control = run.control._replace(features=ends)
@@ -104,13 +104,13 @@ def traced(
 
 
 def follow(
-    run: Running, start: Array, of: Sequence[Varied], time_events: Array, selection: Selection,
+    run: Running, start: Array, of: Sequence[VariedQuantity], time_events: Array, selection: Selection,
     waves: Sequence[Wave] = (), inside: bool = False,
 ) -> Forward:  # fmt: skip
     """The changes along a run that is done. The last of them come from inputs that swing by `waves`. `inside`: instants
     are those of stages, too."""
     machine, layout = run.machine, run.machine.system.layout
-    nodes = parted_at_kinks(machine, run.traced)
+    nodes = split_at_kinks(machine, run.traced)
     rows, spans = np.ascontiguousarray(nodes[:, :, 1:]).reshape(-1, layout.size), nodes[:, 3, 0] - nodes[:, 0, 0]
     starts = start_changes(machine, of)
     stays = starts.copy()
@@ -127,13 +127,13 @@ def follow(
     nothing = np.zeros(v.count)
     happens = _differ(layout, start, rows[0])
     if happens:
-        begin(v, crossing.mode(start), centred(v, start), -1)
+        begin_variations(v, crossing.mode(start), centred(v, start), -1)
     for k, (first, last) in enumerate(zip(begins, ends)):
         here = rows[4 * first].copy()
-        shifts.append(passed(crossing, rows[4 * first - 1] if k else start, here) if k or happens else nothing)
+        shifts.append(pass_instant(crossing, rows[4 * first - 1] if k else start, here) if k or happens else nothing)
         mode = crossing.mode(here)
-        begin(v, mode, centred(v, here))
-        along(v, mode, int(first), int(last))
+        begin_variations(v, mode, centred(v, here))
+        propagate(v, mode, int(first), int(last))
         counts.append(len(times))
         places.append(len(times) + 3 * np.arange(last - first)[:, None] + np.arange(4))
         times += nodes[first, :1, 0].tolist() + nodes[first:last, shown:, 0].ravel().tolist()

@@ -34,7 +34,7 @@ AT_ONCE = 4_000_000
 """So many numbers are looked at together."""
 
 
-def parted_at_kinks(machine: Machine, nodes: Array) -> Array:
+def split_at_kinks(machine: Machine, nodes: Array) -> Array:
     """All unknowns at the nodes of the steps of a run (steps, 4, 1 + size); steps across kinks are in parts."""
     cuts = dict[int, list[float]]()
     for differences in _differences(machine, nodes[:, :, 1:].reshape(-1, nodes.shape[2] - 1)):

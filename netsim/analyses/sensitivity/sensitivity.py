@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, WORD, Kind
-from netsim.analyses.given import NAMES as PARTS
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import EXPRESSION, WORD, Kind
+from netsim.analyses.option_values import NAMES as PARTS
 from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.refusals import check_size
-from netsim.analyses.sensitivity.adjoint import reverse
+from netsim.analyses.sensitivity.adjoint import run_adjoint
 from netsim.analyses.sensitivity.elements import all_varied
 from netsim.analyses.sensitivity.forward import Forward, by_radau, forward
-from netsim.analyses.sensitivity.varied import Varied, check_varied
+from netsim.analyses.sensitivity.varied import VariedQuantity, check_varied
 from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
 from netsim.network.values import Values
@@ -28,10 +28,10 @@ from netsim.results.measures import measured
 from netsim.results.samples import PARAMETER_VALUES, Figure, Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, select, signals_measured
 from netsim.results.series import integrals_in
-from netsim.simulate.judging import value_verdicts
+from netsim.simulate.judgement import value_verdicts
 from netsim.simulate.options import TransientOptions, check_options
 from netsim.simulate.running import Running
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.from_python import expressions_given
@@ -61,7 +61,7 @@ class SensitivityOptions:
     way: str = WAYS[0]
 
 
-def check(options: Mapping[str, Any], line: Line) -> SensitivityOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> SensitivityOptions:
     """The options of a run line or call; raises `InputError` with all that is wrong."""
     spans = line.spans
     wrong = list[Problem]()
@@ -83,11 +83,11 @@ def expressions(value: Any) -> tuple[Expr, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Differentiated:
+class DifferentiatedRun:
     """A run that is differentiated: its machine, what is varied, its signals with all changes."""
 
     machine: Machine
-    of: Sequence[Varied]
+    of: Sequence[VariedQuantity]
     selection: Selection
     unseen: Sequence[str]
     found: Forward
@@ -156,12 +156,12 @@ class Differentiated:
 def differentiate(
     task: Task, options: TransientOptions, to: Sequence[str], spans: Mapping[str, Span | None], saves: Sequence[Expr],
     instants: Array, inside: bool = False,
-) -> Differentiated:  # fmt: skip
+) -> DifferentiatedRun:  # fmt: skip
     """The run of a task with its changes, those inside its steps too where they are asked for or integrated; raises
     `InputError` for what cannot be varied, `SimulationError` where the run or its derivatives end early."""
     options = replace(by_radau(options), sample=0.0, every=1, formulation="absolute")
     _refuse(task, spans)
-    machine, structure, g, _ = begun(task.machine, task.structure, options.start)
+    machine, structure, g, _ = start_of_run(task.machine, task.structure, options.start)
     of = all_varied(task, to, options, spans.get("to"), g)
     selection = select(machine, saves, task.plots)
     add_unseen(machine, selection, signals_measured(task.network))
@@ -169,7 +169,7 @@ def differentiate(
     events = time_events_of(machine, options.stop)
     inside = inside or any(any(integrals_in(each)) for each in selection.expressions.values())
     found = forward(machine, structure, g, options, of, events, selection, instants, task.progress, inside)
-    return Differentiated(machine, of, selection, unseen, found)
+    return DifferentiatedRun(machine, of, selection, unseen, found)
 
 
 def _refuse(task: Task, spans: Mapping[str, Span | None]) -> None:
@@ -190,7 +190,7 @@ def _run(task: Task, options: SensitivityOptions) -> Samples:
 
 def _back(task: Task, options: SensitivityOptions) -> Samples:
     """Signals over time; their last values with their derivatives are figures."""
-    found = reverse(task, options.run, options.to, options.spans, options.of or task.saves)
+    found = run_adjoint(task, options.run, options.to, options.spans, options.of or task.saves)
     signals = [found.selection.entries[name].signal for name in found.derivatives]
     figures = [Figure(f"final({s.name})", float(found.column(s.name)[-1]), s.unit) for s in signals]
     figures += [
@@ -208,7 +208,7 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
     )  # fmt: skip
 
 
-def _attributes(options: SensitivityOptions, run: Running, of: Sequence[Varied]) -> dict[str, Any]:
+def _attributes(options: SensitivityOptions, run: Running, of: Sequence[VariedQuantity]) -> dict[str, Any]:
     asked, taken = options.run.method, run.options.method
     note = f"the run went by {taken}: derivatives along the long steps of {asked} would be far off"
     return {
@@ -262,7 +262,7 @@ def requested(time: Array, instants: Array) -> Array:
     return found
 
 
-def _unit(unit: str, by: Varied) -> str:
+def _unit(unit: str, by: VariedQuantity) -> str:
     """The SI unit of a derivative."""
     dimension = parse_unit(unit or "1").dimension / by.dimension
     return "" if dimension.is_none else format_dimension(dimension)

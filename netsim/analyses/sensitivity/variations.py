@@ -16,12 +16,12 @@ from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.core.radau.arrays import A_MATRIX
 from netsim.core.variational.charts import into_chart, set_base
 from netsim.core.variational.equations import OWN, POSITION, RATE, complete, fill_matrix, set_contents, show, vary
-from netsim.core.variational.variation import Recovery, Shown, Variation, swing, swung
+from netsim.core.variational.variation import Recovery, Variation, VariedSignals, set_waves, wave_derivative
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.results.selection import Selection, reader_of
 from netsim.structure.orders import signature
 from netsim.text.errors import Problem, SimulationError
@@ -48,7 +48,7 @@ class Variations:
     structure: Structure
     changes: Changes
     run: Variation
-    shown: Shown
+    shown: VariedSignals
     pattern: tuple[Array, Array]
     alive: list[Any]
     factor: Struct | None = None
@@ -129,7 +129,7 @@ def variations(
     )  # fmt: skip
     stages = 2 if inside else 0
     m, most = len(reader.places), (2 + stages) * len(spans) + 2
-    signals = Shown(
+    signals = VariedSignals(
         reader.table, shown, first_shown, reader.places, np.zeros(max(1, reader.size)), np.zeros((most, m)),
         np.zeros((most, count * m)), np.zeros(1, np.int64), np.full(1, stages),
     )  # fmt: skip
@@ -137,7 +137,7 @@ def variations(
     return Variations(machine, structure, changes, run, signals, pattern, [*alive, reader, read, stays])
 
 
-def along(v: Variations, mode: bytes, first: int, last: int) -> None:
+def propagate(v: Variations, mode: bytes, first: int, last: int) -> None:
     """Changes over the steps from `first` to before `last`, which no event parts. Raises `SimulationError` where they
     are not determined."""
     run, shown, problem = struct_of(v.run), struct_of(v.shown), v.machine.struct
@@ -148,16 +148,16 @@ def along(v: Variations, mode: bytes, first: int, last: int) -> None:
         step = int(vary(problem, plan.plan, plan.recovery, factor, run, shown, first, last))
         if step > last:  # nor do those of one inside a step
             if inside == step:
-                raise lost(v, float(v.run.inside[TIME]))
+                raise undetermined(v, float(v.run.inside[TIME]))
             first, inside = step - last - 1, step
             v.plan(v.run.inside, mode, renewed=True)
         elif step < 0:  # pivots of a consistent point serve no more
             first = -step
             into_chart(problem, v.run.base, v.run.rows[4 * first - 1], v.run.at[2])
-            begin(v, mode, v.run.at[2])
+            begin_variations(v, mode, v.run.at[2])
         elif step < last:
             if renewed == step:
-                raise lost(v, float(v.run.rows[4 * step, TIME]))
+                raise undetermined(v, float(v.run.rows[4 * step, TIME]))
             first, renewed, v.factor = step, step, None
         else:
             return
@@ -177,13 +177,13 @@ def forces(v: Variations, g: Array) -> Array:
     and definitions of differentiated quantities)."""
     run, layout, t = v.run, v.machine.system.layout, float(g[TIME])
     found, both = np.zeros((v.count, layout.entries)), np.concatenate([g, np.zeros(layout.size)])
-    swing(v.machine.struct, struct_of(run), t)
+    set_waves(v.machine.struct, struct_of(run), t)
     for j in range(v.count):
         both[layout.size :], row = run.constant[j], run.swung[j, 1]
         run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], both, both)
         run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], both, found[j])
         if row >= 0:
-            found[j, row] += run.wave[j, 2] * swung(run, j, t, 0)
+            found[j, row] += run.wave[j, 2] * wave_derivative(run, j, t, 0)
     found = np.delete(found, layout.n, axis=1)
     sums, parts = signature(v.machine.system).sums
     np.add.at(found.T, sums, found[:, parts].T)
@@ -197,7 +197,7 @@ def centred(v: Variations, row: Array) -> Array:
     return v.run.at[2]
 
 
-def begin(v: Variations, mode: bytes, g: Array, row: int = 0) -> None:
+def begin_variations(v: Variations, mode: bytes, g: Array, row: int = 0) -> None:
     """Changes of all at a point in charts of its own from changes of positions, velocities and
     differentiated quantities, and a row of signals there: the next one, or (-1) the last one again. The point is made
     consistent."""
@@ -208,10 +208,10 @@ def begin(v: Variations, mode: bytes, g: Array, row: int = 0) -> None:
         if complete(problem, plan.plan, plan.recovery, struct_of(v.run), g):
             v.shown.row[0] += row
             return show(problem, struct_of(v.run), struct_of(v.shown), g)
-    raise lost(v, float(g[TIME]))
+    raise undetermined(v, float(g[TIME]))
 
 
-def lost(v: Variations, t: float) -> SimulationError:
+def undetermined(v: Variations, t: float) -> SimulationError:
     """What is raised where changes have no values."""
     message = f"at t = {t:.9g} s the derivatives of the run are not determined"
     return SimulationError(Problem("E516", message, hint="a smaller rtol may help where a switch is passed unseen"))
@@ -223,7 +223,7 @@ def new_factor(v: Variations, run: Struct, step: int) -> Struct:
     try:
         found: Factor = analyse(len(v.run.rhs), *v.pattern, v.run.entries, explain=False)
     except (SingularMatrix, ValueError):
-        raise lost(v, float(v.run.rows[4 * step, TIME])) from None
+        raise undetermined(v, float(v.run.rows[4 * step, TIME])) from None
     return struct_of(found)
 
 
@@ -291,7 +291,7 @@ def _plan(machine: Machine, structure: Structure, changes: Changes, g: Array) ->
     """A plan with its tangents."""
     layout, point = machine.system.layout, g.copy()
     made = plan_recovery(machine, structure, point, jumping=False)
-    recover(made, point, layout.state(point), float(point[TIME]))
+    recover_point(made, point, layout.state(point), float(point[TIME]))
     flat: Consistent = compiled_plan(made)
     alive: list[Any] = [made, flat]
     calls = [c for stage in made.alive[:-1] for c in stage]  # the last ones are derivatives

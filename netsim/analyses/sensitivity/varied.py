@@ -18,7 +18,7 @@ from netsim.equations.starts.written import start_rows
 from netsim.initial.initial import Structure
 from netsim.network.given import refuse_unknown, value_of, written_starts
 from netsim.network.values import Values
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.columns import counted
 from netsim.text.errors import InputError, Problem, Span
@@ -48,7 +48,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalParameter:
     """Derivatives by a parameter of one element of a circuit: of the parameters at a position of a batch, by its key,
     and of the differentiated quantities at the start (nq). Nothing else depends on it."""
 
@@ -59,7 +59,7 @@ class Local:
 
 
 @dataclass(frozen=True, eq=False)
-class Varied:
+class VariedQuantity:
     """A parameter or a start: its value (SI), the points around it, how far they are off, and the weights of their
     difference; instead of points what is `local` to an element. A `direction` of the start (size) is its derivative:
     the points are then all the same."""
@@ -71,7 +71,7 @@ class Varied:
     shares: tuple[float, ...]
     weights: tuple[float, ...]
     is_start: bool = False
-    local: Local | None = None
+    local: LocalParameter | None = None
     direction: Array | None = None
 
     def values(self, values: Values, step: float) -> Values:
@@ -88,24 +88,24 @@ class Varied:
         return np.asarray(sum(w * (each - first) for w, each in zip(self.weights[1:], others)))
 
 
-def direction(machine: Machine, g: Array, time_events: Array, along: Array) -> Varied:
+def direction(machine: Machine, g: Array, time_events: Array, along: Array) -> VariedQuantity:
     """Starts g + s `along` (size), with s of ordinary size 1."""
     weights = tuple(w / STEP for w in CENTRAL[1])
     shares = tuple(s * STEP for s in CENTRAL[0])
     points = (Point(machine, g, time_events),) * len(weights)
-    return Varied("start", 0.0, NO_DIMENSION, points, shares, weights, is_start=True, direction=along)
+    return VariedQuantity("start", 0.0, NO_DIMENSION, points, shares, weights, is_start=True, direction=along)
 
 
-def varied(
+def varied_quantity(
     task: Task, name: str, options: Any, span: Span | None, place: Callable[..., Point],
-    local: Callable[[str, float], Local | None] = lambda name, value: None,
-) -> Varied:  # fmt: skip
+    local: Callable[[str, float], LocalParameter | None] = lambda name, value: None,
+) -> VariedQuantity:  # fmt: skip
     """What a name stands for, by what is `local` to an element or by points around its value; raises `InputError` for a
     name that is neither parameter nor start, or no number."""
     is_start = name in written_starts(task.network)
     value, dimension, under = _of_start(task, name) if is_start else _of_parameter(task, name, span)
     if not is_start and (found := local(name, value)) is not None:
-        return Varied(name, value, dimension, (), (), (), local=found)
+        return VariedQuantity(name, value, dimension, (), (), (), local=found)
     step = STEP * (abs(value) or 1.0)
     for shares, weights in STENCILS:
         try:
@@ -117,7 +117,7 @@ def varied(
         if len(sizes) > 1:
             message = f"the network changes its structure where '{name}' changes"
             raise InputError(Problem("E471", message, span, hint="vary what leaves time events in place"))
-        return Varied(
+        return VariedQuantity(
             name, value, dimension, points, tuple(s * step for s in shares), tuple(w / step for w in weights), is_start
         )
     raise refused
@@ -133,7 +133,7 @@ def check_varied(task: Task, name: str, span: Span | None) -> None:
 
 def placed_at(machine: Machine, structure: Structure, options: Any) -> Point:
     """A machine at its consistent start."""
-    machine, structure, g, _ = begun(machine, structure, options.start)
+    machine, structure, g, _ = start_of_run(machine, structure, options.start)
     return Point(machine, g, time_events_of(machine, options.stop))
 
 
@@ -180,7 +180,7 @@ def _of_start(task: Task, name: str) -> tuple[float, Dimension, Callable[[float]
     return float(rows[0].target), dimension, under
 
 
-def start_changes(machine: Machine, of: Sequence[Varied]) -> Array:
+def start_changes(machine: Machine, of: Sequence[VariedQuantity]) -> Array:
     """Derivatives of the start, one row for each that is varied, (p, size)."""
     layout, found = machine.system.layout, np.zeros((len(of), machine.system.layout.size))
     contents = layout.differentiated(np.arange(layout.nq), 0)
@@ -194,14 +194,14 @@ def start_changes(machine: Machine, of: Sequence[Varied]) -> Array:
     return found
 
 
-def event_changes(of: Sequence[Varied], count: int) -> Array:
+def event_changes(of: Sequence[VariedQuantity], count: int) -> Array:
     """Derivatives of the instants of time events, (p, count)."""
     return np.array(
         [each.change(lambda p: p.time_events) if count and not each.local else np.zeros(count) for each in of]
     )
 
 
-def parameter_changes(machine: Machine, each: Varied) -> Mapping[int, Array]:
+def parameter_changes(machine: Machine, each: VariedQuantity) -> Mapping[int, Array]:
     """Derivatives of the parameters of batches and functions of time, by the machine's own keys."""
     if each.local:
         found = {key: np.zeros_like(values) for key, values in machine.parameters.items()}

@@ -12,12 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, Kind
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import EXPRESSION, Kind
 from netsim.analyses.signals.families import Member, family_of, tasks
 from netsim.analyses.signals.inputs import Inputs, inputs_of, source_inputs
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, numbers, where
+from netsim.analyses.signals.options import (
+    GRID,
+    WHERE,
+    FrequencyGrid,
+    PointOptions,
+    frequency_grid,
+    numbers,
+    point_options,
+)
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import response
 from netsim.analyses.signals.states.passivity import passive
@@ -53,15 +61,15 @@ AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 class AcOptions:
     """Frequencies, inputs, the point, the complex amplitudes of inputs that act together, and parameters that vary."""
 
-    grid: Grid
-    where: Where
+    grid: FrequencyGrid
+    where: PointOptions
     amplitudes: Array | None
     family: tuple[Member, ...] = ()
 
 
-def check(options: Mapping[str, Any], line: Line) -> AcOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> AcOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    found, place = grid("ac", options, line), where(options, line)
+    found, place = frequency_grid("ac", options, line), point_options(options, line)
     family = family_of(options.get("family"), line, inputs=False)
     if len(place.at) > 1:
         raise InputError(Problem("E423", "ac() takes one instant", line.spans.get("at")))
@@ -83,13 +91,13 @@ def run(task: Task, options: AcOptions) -> Samples:
     for words, each in tasks(task, options.family):
         ((lin, selection, point),) = linearised_at(each, options.where.at)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
-        frequencies, found = swept(lin, inputs, given, options.amplitudes)
+        frequencies, found = sweep_frequencies(lin, inputs, given, options.amplitudes)
         signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
         columns.append(found.reshape(len(frequencies), -1))
         finders.append(finder_of(lin, inputs, options.amplitudes))
         about.append(point.about(words))
-        doubts.append(growth_told(lin, STEADY, words))
-        given = Grid(frequencies, False)
+        doubts.append(growth_note(lin, STEADY, words))
+        given = FrequencyGrid(frequencies, False)
     attributes = {
         "inputs": ", ".join(signal.name for signal in inputs.signals),
         "unknowns": lin.n,
@@ -158,17 +166,19 @@ def _ratio(output: str, input_: str) -> str:
     return "" if ratio == NO_DIMENSION else format_dimension(ratio)
 
 
-def swept(lin: Linearised, inputs: Inputs, given: Grid, amplitudes: Array | None = None) -> tuple[Array, Array]:
+def sweep_frequencies(
+    lin: Linearised, inputs: Inputs, given: FrequencyGrid, amplitudes: Array | None = None
+) -> tuple[Array, Array]:
     """(frequencies, responses (frequencies, p, m)); all inputs together (m = 1) with complex `amplitudes`."""
 
     at = finder_of(lin, inputs, amplitudes)
     if not given.adaptive:
         return given.frequencies, at(given.frequencies)
-    return refined(lin, given.frequencies, at, lambda found: found.reshape(len(found), -1))
+    return refine_frequencies(lin, given.frequencies, at, lambda found: found.reshape(len(found), -1))
 
 
 def finder_of(lin: Linearised, inputs: Inputs, amplitudes: Array | None) -> Finder:
-    """What finds the responses of `swept` at frequencies."""
+    """What finds the responses of `sweep_frequencies` at frequencies."""
 
     def at(frequencies: Array) -> Array:
         found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies)
@@ -177,7 +187,9 @@ def finder_of(lin: Linearised, inputs: Inputs, amplitudes: Array | None) -> Find
     return at
 
 
-def refined(lin: Linearised, frequencies: Array, at: Finder, curves: Callable[[Array], Array]) -> tuple[Array, Array]:
+def refine_frequencies(
+    lin: Linearised, frequencies: Array, at: Finder, curves: Callable[[Array], Array]
+) -> tuple[Array, Array]:
     """(frequencies, what `at` finds there), with more frequencies until the `curves` of that, complex (frequencies,
     any), are plain between two of them."""
     frequencies = _near_poles(lin, frequencies)
@@ -212,7 +224,7 @@ def _has_poles(lin: Linearised) -> bool:
     return lin.size <= DENSE and not len(lin.length)
 
 
-def growth_told(lin: Linearised, what: str, words: str = "") -> str:
+def growth_note(lin: Linearised, what: str, words: str = "") -> str:
     """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
     seems = _has_poles(lin) and not passive(lin.machine, lin.g) and may_grow(lin.dense, CERTAIN * GROWS)
     rates = _rates(lin) if seems else np.zeros(0)

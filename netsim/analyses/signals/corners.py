@@ -15,7 +15,7 @@ from netsim.equations.parameters import parameters_of
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.initial import Structure
 from netsim.initial.static.rest import ordinary_sizes, places_of_unknowns
-from netsim.simulate.events.events import look
+from netsim.simulate.events.events import evaluate_events
 from netsim.simulate.events.iteration import event_iteration, has_events
 
 Array = np.ndarray
@@ -31,7 +31,7 @@ DECIDING = frozenset({"fmin", "fmax", "fabs", "sign", "lt", "le", "copysign", "s
 MOST_TOLD = 3
 
 
-def corners_told(machine: Machine, structure: Structure, g: Array) -> str:
+def corners_note(machine: Machine, structure: Structure, g: Array) -> str:
     """A sentence about the elements that are at a corner; '' where there are none."""
     names = list(dict.fromkeys([*_switching(machine, structure, g), *_bent(machine, g)]))
     if not names:
@@ -47,7 +47,7 @@ def _switching(machine: Machine, structure: Structure, g: Array) -> Iterator[str
     if s is None:
         return
     g, count = g.copy(), len(s.relations)
-    look(s.looking, g)
+    evaluate_events(s.looking, g)
     sides = s.watch.found[len(s.watch.found) - count :]
     met = (np.abs(s.watch.found[:count]) <= MET * sides) & ~np.array(
         [p.of.timed or p.of.sampled for p in s.relations], bool
@@ -57,7 +57,7 @@ def _switching(machine: Machine, structure: Structure, g: Array) -> Iterator[str
         found = []
         for truth in (0.0, 1.0):
             other[s.relation_values.start + k] = truth
-            look(s.looking, other)
+            evaluate_events(s.looking, other)
             found.append(s.watch.found[count : count + len(s.discretes)].copy())
         if not np.array_equal(found[0], found[1]):
             place = s.relations[k]

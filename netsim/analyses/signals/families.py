@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Line, Task
+from netsim.analyses.analysis import OptionSource, Task
 from netsim.analyses.signals.inputs import parameter, source_inputs
 from netsim.analyses.signals.options import numbers
 from netsim.core.newton import set_time
@@ -44,7 +44,7 @@ class Member:
         return self.signal.name
 
 
-def varied(name: str, network: Network, span: Span | None, hint: str) -> Signal:
+def find_member(name: str, network: Network, span: Span | None, hint: str) -> Signal:
     """The input or parameter of this name with its unit; raises `InputError` (E429)."""
     sources = source_inputs(build_system(network))
     if name in sources:
@@ -55,14 +55,14 @@ def varied(name: str, network: Network, span: Span | None, hint: str) -> Signal:
     raise InputError(Problem("E429", f"'{name}' is no input and no parameter", span, hint=hint))
 
 
-def family_of(given: Any, line: Line, inputs: bool = True) -> tuple[Member, ...]:
+def family_of(given: Any, line: OptionSource, inputs: bool = True) -> tuple[Member, ...]:
     """The members that `family` lists, `inputs` among them or parameters alone; raises `InputError`."""
     expr = expressions_given("family", given) if given is not None else Vector(())
     members = list[Member]()
     for item in expr.items if isinstance(expr, Vector) else (expr,):
         if not (isinstance(item, Binary) and item.op == "=" and isinstance(item.left, Name)):
             raise InputError(Problem("E424", "this must be a name and its values", item.span, hint=EXAMPLE))
-        signal = varied(show_expression(item.left), line.network, item.left.span, EXAMPLE)
+        signal = find_member(show_expression(item.left), line.network, item.left.span, EXAMPLE)
         if not inputs and signal.name not in parameter_names(line.network):
             raise InputError(Problem("E429", f"'{signal.name}' is no parameter", item.left.span, hint=PARAMETERS))
         values = numbers(item.right, line, parse_unit(signal.unit).dimension)

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
+from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.signals.ac import chosen_inputs
 from netsim.analyses.signals.descriptor import descriptor
 from netsim.analyses.signals.inputs import Inputs, inputs_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import WHERE, Where, where
+from netsim.analyses.signals.options import WHERE, PointOptions, point_options
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.response import response
 from netsim.analyses.signals.states.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
@@ -97,7 +97,7 @@ class LinearModel:
         for itself; needs python-control."""
         import control
 
-        names = [undotted([s.name for s in signals]) for signals in (self.inputs, self.outputs)]
+        names = [identifiers([s.name for s in signals]) for signals in (self.inputs, self.outputs)]
         return control.ss(self.a, self.b, self.c, self.d, states=list(self.states), inputs=names[0], outputs=names[1])
 
     def to_xarray(self) -> Any:
@@ -132,7 +132,7 @@ class LinearModel:
         return path
 
 
-def undotted(names: Sequence[str]) -> list[str]:
+def identifiers(names: Sequence[str]) -> list[str]:
     """Names with _ for dots, those that become equal with further ones behind them."""
     found = list[str]()
     for name in names:
@@ -243,7 +243,7 @@ def zeros_of_states(ss: StateSpace) -> Array:
     return np.linalg.eigvals(a - np.outer(b, c) / d).astype(complex) if len(a) else np.zeros(0, complex)
 
 
-def run(task: Task, where_: Where) -> Samples:
+def run(task: Task, where_: PointOptions) -> Samples:
     """[A B; C D] at every instant, one below the other."""
     models = list(_models(task, where_))
     first = models[0]
@@ -263,21 +263,21 @@ def run(task: Task, where_: Where) -> Samples:
     return Samples("", rows, signals, values, attributes=attributes, axis="row", about=about)
 
 
-def models_at(task: Task, where_: Where) -> LinearModel | list[LinearModel]:
+def models_at(task: Task, where_: PointOptions) -> LinearModel | list[LinearModel]:
     """The linear model at the point, one for each of several; raises as `linear_model`."""
     found = list(_models(task, where_))
     return found if len(found) > 1 else found[0]
 
 
-def _models(task: Task, where_: Where) -> Iterator[LinearModel]:
+def _models(task: Task, where_: PointOptions) -> Iterator[LinearModel]:
     for lin, selection, point in linearised_at(task, where_.at):
         inputs = inputs_of(lin, task, selection, chosen_inputs(lin.machine.system, where_.inputs))
         yield linear_model(lin, inputs, point)
 
 
-def check(options: Mapping[str, Any], line: Line) -> Where:
+def check(options: Mapping[str, Any], line: OptionSource) -> PointOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    return where(options, line)
+    return point_options(options, line)
 
 
 ANALYSIS = Analysis("linear", WHERE, check, run)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, Kind
-from netsim.analyses.signals.ac import growth_told, refined
+from netsim.analyses.analysis import Analysis, OptionSource, Task
+from netsim.analyses.option_values import EXPRESSION, Kind
+from netsim.analyses.signals.ac import growth_note, refine_frequencies
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import GRID, WHERE, Grid, Where, grid, where
+from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, without_differentiated
 from netsim.equations.forms.noise import noise_form
@@ -44,8 +44,8 @@ EXACT, HALVINGS = 1e-8, 60
 class NoiseOptions:
     """Frequencies, the point and the input, the output."""
 
-    grid: Grid
-    where: Where
+    grid: FrequencyGrid
+    where: PointOptions
     output: Expr
 
 
@@ -60,9 +60,9 @@ class Sources:
     columns: Any
 
 
-def check(options: Mapping[str, Any], line: Line) -> NoiseOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> NoiseOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    found, place, output = grid("noise", options, line), where(options, line), options.get("output")
+    found, place, output = frequency_grid("noise", options, line), point_options(options, line), options.get("output")
     if output is None:
         raise InputError(Problem("E422", "noise() needs 'output'", line.spans.get(""), hint="noise(output = out.v)"))
     if len(place.inputs) > 1 or len(place.at) > 1:
@@ -103,7 +103,7 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         "output": output.name,
         "input": ", ".join(names),
         "unknowns": lin.n,
-        "notes": growth_told(lin, "there is no steady noise, whose effective values these could be"),
+        "notes": growth_note(lin, "there is no steady noise, whose effective values these could be"),
     }
     return Samples(
         "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
@@ -174,7 +174,7 @@ def _finely(
     parts = _densities(sources, first, responses(first))
     much = np.flatnonzero((parts[:, parts.shape[1] - len(sources.names) :] >= SHARE * parts[:, :1]).any(axis=0))
     kept = np.append(much, np.arange(len(sources.names), parts.shape[1] - 1))
-    fine, found = refined(lin, first, responses, lambda found: found[:, kept])
+    fine, found = refine_frequencies(lin, first, responses, lambda found: found[:, kept])
     found = _densities(sources, fine, found)
     return np.append(zero, fine), np.vstack([_densities(sources, zero, responses(zero)), found]) if len(zero) else found
 

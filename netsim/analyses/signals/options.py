@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Line
-from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, SECOND, Kind
+from netsim.analyses.analysis import OptionSource
+from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, SECOND, Kind
 from netsim.analyses.signals.points import instants
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import expressions_given
@@ -27,7 +27,7 @@ GRID: dict[str, Kind] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class FrequencyGrid:
     """Frequencies (Hz) in rising order; `adaptive`: more may be put between them."""
 
     frequencies: Array
@@ -35,20 +35,20 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Where:
+class PointOptions:
     """Inputs by name, and the instants at which the network is linearised (none: its equilibrium)."""
 
     inputs: tuple[str, ...]
     at: tuple[float, ...]
 
 
-def where(options: Mapping[str, Any], line: Line) -> Where:
+def point_options(options: Mapping[str, Any], line: OptionSource) -> PointOptions:
     """`inputs = [...]` (or `input = ...`) and `at`; raises `InputError`."""
     given = options.get("inputs", options.get("input", ()))
-    return Where((given,) if isinstance(given, str) else tuple(given), instants(options.get("at"), line))
+    return PointOptions((given,) if isinstance(given, str) else tuple(given), instants(options.get("at"), line))
 
 
-def grid(name: str, options: Mapping[str, Any], line: Line) -> Grid:
+def frequency_grid(name: str, options: Mapping[str, Any], line: OptionSource) -> FrequencyGrid:
     """`from`, `to` and one of `per_decade`, `per_octave` (logarithmic) and `points` (equally spaced); without these an
     adaptive grid. Or `frequencies = [...]`. Raises `InputError`."""
     if "frequencies" in options:
@@ -56,7 +56,7 @@ def grid(name: str, options: Mapping[str, Any], line: Line) -> Grid:
         if not len(listed) or not np.all((listed >= 0.0) & (listed < np.inf)):
             message, hint = "'frequencies' must list frequencies, 0 or more", "frequencies = [1 Hz, 1 kHz]"
             raise InputError(Problem("E423", message, line.spans.get("frequencies"), hint=hint))
-        return Grid(listed, False)
+        return FrequencyGrid(listed, False)
     first, last = (float(options.get(word, np.nan)) for word in ("from", "to"))
     spacing = [word for word in ("per_decade", "per_octave", "points") if word in options]
     span = line.spans.get("from") or line.spans.get("")
@@ -70,17 +70,19 @@ def grid(name: str, options: Mapping[str, Any], line: Line) -> Grid:
     if not 1 <= count <= MOST_FREQUENCIES or (word == "points" and count % 1):
         raise InputError(Problem("E423", f"'{word}' must be a number from 1 to 1e6", line.spans.get(word)))
     if word == "points":
-        return Grid(np.linspace(first, last, int(count)), False)
+        return FrequencyGrid(np.linspace(first, last, int(count)), False)
     per = np.log10(2.0) if word == "per_octave" else 1.0
     steps = np.log10(last / first) / per * count
     exponents = np.arange(int(np.floor(steps + 1e-9)) + 1) * per / count
     found = first * 10.0**exponents
     if steps - np.floor(steps + 1e-9) > 1e-9:
         found = np.append(found, last)
-    return Grid(found, not spacing)
+    return FrequencyGrid(found, not spacing)
 
 
-def equal_steps(name: str, options: Mapping[str, Any], line: Line, unit: Any, count: float, example: str) -> Array:
+def equal_steps(
+    name: str, options: Mapping[str, Any], line: OptionSource, unit: Any, count: float, example: str
+) -> Array:
     """So many equal steps between `from` and `to`; raises `InputError` (E422)."""
     ends = [numbers(options[word], line, unit) for word in ("from", "to") if word in options]
     if len(ends) != 2 or any(len(e) != 1 for e in ends) or ends[0] == ends[1] or count < 2 or count % 1:
@@ -89,7 +91,7 @@ def equal_steps(name: str, options: Mapping[str, Any], line: Line, unit: Any, co
     return np.linspace(ends[0][0], ends[1][0], int(count))
 
 
-def numbers(given: Any, line: Line, dimension: Any = NO_DIMENSION) -> list[float]:
+def numbers(given: Any, line: OptionSource, dimension: Any = NO_DIMENSION) -> list[float]:
     """A list of numbers, or one, as written or from Python; raises `InputError`."""
     if isinstance(given, Spanned):
         items: Any = given.items if isinstance(given, Vector) else (given,)

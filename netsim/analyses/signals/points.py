@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Line, Task
-from netsim.analyses.given import SECOND
+from netsim.analyses.analysis import OptionSource, Task
+from netsim.analyses.option_values import SECOND
 from netsim.analyses.over_time.verdicts import verdicts
-from netsim.analyses.signals.corners import corners_told
+from netsim.analyses.signals.corners import corners_note
 from netsim.analyses.signals.linearised import Linearised, linearised
 from netsim.core.newton import set_time
 from netsim.core.states import load
@@ -17,13 +17,13 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, resumed_start
 from netsim.network.lets import signals_in
 from netsim.results.claims import AT_REST, at_point
-from netsim.results.over_cases.told import lines_of
+from netsim.results.over_cases.one_per_code import problem_lines
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, reader_of, select
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
 from netsim.simulate.options import DEFAULT_METHOD, TransientOptions, wrong_time
-from netsim.simulate.setup.beginning import begun, settled
+from netsim.simulate.setup.start_of_run import equilibrium_of_run, start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.from_python import expressions_given
@@ -50,13 +50,13 @@ class Point:
     def about(self, more: str = "") -> tuple[Machine, Samples]:
         """What components assert here, for `Samples.about`, and what is at a corner; `more` about the place."""
         place = (self.place or f"t = {self.time:.6g} s") + more
-        corners = corners_told(self.machine, self.structure, self.g)
+        corners = corners_note(self.machine, self.structure, self.g)
         told = "; ".join(self.told.splitlines())
         notes = (told and f"on the way to {place}: {told}", corners and f"at {place}: {corners}")
         return at_point(self.machine, self.g, self.time, place, "; ".join(filter(None, notes)))
 
 
-def instants(given: Any, line: Line) -> tuple[float, ...]:
+def instants(given: Any, line: OptionSource) -> tuple[float, ...]:
     """`at`: () is the equilibrium; raises `InputError` for what is neither `static` nor instants."""
     if given is None or (isinstance(given, Name) and given.parts[0].text == "static"):
         return ()
@@ -77,13 +77,13 @@ def points(task: Task, at: Sequence[float]) -> Iterator[Point]:
     Raises what `static` and `transient` raise."""
     if not at:
         try:
-            machine, structure, found = settled(task.machine, task.structure)
+            machine, structure, found = equilibrium_of_run(task.machine, task.structure)
         except SimulationError as none:
             hint = f"{none.problems[0].hint}; at = 0 s is the start, where nothing need be at rest"
             raise SimulationError(replace(none.problems[0], hint=hint)) from None
         yield Point(machine, structure, found.g, 0.0, AT_REST)
         return
-    machine, structure, g, _ = begun(task.machine, task.structure)
+    machine, structure, g, _ = start_of_run(task.machine, task.structure)
     for time in at:
         yield after(Point(machine, structure, g, 0.0), time)
 
@@ -117,7 +117,7 @@ def after(point: Point, duration: float, **more: Any) -> Point:
     set_time(run.machine.struct, g, duration)
     load(run.machine.struct, g, run.trial.start)
     there = resumed_start(run.machine, run.structure, g, duration)
-    return Point(run.machine, run.structure, there, duration, told=lines_of(doubts))
+    return Point(run.machine, run.structure, there, duration, told=problem_lines(doubts))
 
 
 def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.analysis import Analysis, Line, Task
-from netsim.analyses.given import EXPRESSION, NAMES, NUMBER, Kind
+from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.modal import modes_of
+from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, Kind
 from netsim.analyses.signals.inputs import inputs_of, parameter
 from netsim.analyses.signals.linear import entry_name, state_names, zeros_of
 from netsim.analyses.signals.linearised import Linearised
-from netsim.analyses.signals.options import WHERE, Where, numbers, where
+from netsim.analyses.signals.options import WHERE, PointOptions, numbers, point_options
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.history import refuse_delays
@@ -52,16 +52,16 @@ class PolesOptions:
     """where: the point and the input of zeros; modes: how many of a large network; over, values: a parameter's;
     output: that of zeros."""
 
-    where: Where
+    where: PointOptions
     modes: int
     over: str
     values: tuple[float, ...]
     output: Expr | None = None
 
 
-def check(options: Mapping[str, Any], line: Line) -> PolesOptions:
+def check(options: Mapping[str, Any], line: OptionSource) -> PolesOptions:
     """Options of a run line or call, checked; raises `InputError`."""
-    place, modes = where(options, line), float(options.get("modes", 20))
+    place, modes = point_options(options, line), float(options.get("modes", 20))
     if len(place.at) > 1 or len(place.inputs) > 1 or modes < 1 or modes % 1:
         message = "poles() takes one instant, one input, and a whole number of modes"
         raise InputError(Problem("E423", message, line.spans.get("")))

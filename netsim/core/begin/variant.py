@@ -1,13 +1,13 @@
 """A run begun anew with other parameter values, in compiled code: its consistent start, sizes, first step, the values
-of its pivots and its first sample, in the arrays of a run that has been begun before (netsim.simulate.variants).
+of its pivots and its first sample, in the arrays of a run that has been begun before (netsim.simulate.run_template).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from netsim.core.begin.answers import set_answers, set_rounding
 from netsim.core.begin.stages import define, solve_start
+from netsim.core.begin.step_responses import set_rounding, set_step_responses
 from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import FORMULA
@@ -15,12 +15,12 @@ from netsim.core.linear.factors import refactor
 from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import FIXED, SIZE, STOP
-from netsim.core.loop.sampler import take
+from netsim.core.loop.sampler import store_row
 from netsim.core.loop.turnover import begin_turnover
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KA, KV, KX, NK, NNZ, NQ, NY, PAST
 from netsim.core.scales import SO_FAR, set_scales
-from netsim.core.states import found_in, load
+from netsim.core.states import load, store_in_state
 
 Array = np.ndarray
 PIVOT_QUALITY = 1e-6
@@ -30,7 +30,7 @@ BEGUN, TABLE, START, FAR, PIVOTS = range(5)
 far from its operating point, the pivots do not serve."""
 
 
-class Beginning(NamedTuple):
+class VariantStart(NamedTuple):
     """What a run begins with: the global vector before its start and, found here, behind it; sizes that sources give
     kinds; places in g of what may start far from its operating point, and what is far; how many of the start's stages
     belong to the static solution; 1/power of the error with the step."""
@@ -50,7 +50,7 @@ def begin(beginning, start, answers, problem, factor, trial, control, sampler):
     found = _start(beginning, start, problem, trial.g)
     if found != BEGUN:
         return found
-    found_in(problem, trial.g, trial.start)
+    store_in_state(problem, trial.g, trial.start)
     for i in range(trial.start.shape[0]):
         trial.end[i] = trial.middle[i] = trial.start[i]
     size = control.numbers[FIXED]
@@ -60,7 +60,7 @@ def begin(beginning, start, answers, problem, factor, trial, control, sampler):
             return PIVOTS
     control.numbers[SIZE] = size
     set_time(problem, trial.g, 0.0)
-    take(problem, trial, sampler, 0, 0.0)
+    store_row(problem, trial, sampler, 0, 0.0)
     for a in range(sampler.power.shape[0]):
         begin_turnover(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
     return BEGUN
@@ -99,7 +99,7 @@ def _first_scales(beginning, answers, problem, trial, control):
             trial.sizes[row, k] = 0.0
         trial.sizes[SO_FAR, k] = beginning.given[k]
     set_scales(problem, trial)
-    set_answers(problem, trial, answers)
+    set_step_responses(problem, trial, answers)
     set_scales(problem, trial)
     size = control.numbers[FIXED]
     if size == 0.0:

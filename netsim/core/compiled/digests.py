@@ -28,10 +28,10 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.g
 def digest_of(function: Callable[..., Any], options: dict[str, Any]) -> bytes:
     """The digest of a function that is compiled with these options. Raises TypeError where something it names cannot be
     told apart."""
-    return hashed(repr(sorted(options.items())).encode(), _made_of(function))
+    return digest_of_parts(repr(sorted(options.items())).encode(), _made_of(function))
 
 
-def hashed(*parts: bytes) -> bytes:
+def digest_of_parts(*parts: bytes) -> bytes:
     """A digest of parts in their order."""
     return hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
 
@@ -50,14 +50,16 @@ def _made_of(function: Any) -> bytes:
     named = [function.__globals__[name] for name in names if name in function.__globals__]
     # of `module.name`
     inside = [vars(each)[name] for each in named if _ours(each) for name in names if name in vars(each)]
-    return hashed(_statements(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
+    return digest_of_parts(_statements(code), *(_part(each) for each in [function.__defaults__, cells, named, inside]))
 
 
 def _statements(code: CodeType) -> bytes:
     """A digest of a function's statements: of their syntax tree, or of their bytecode where the file that they were
     read from is none or may have changed since."""
     found = _functions(Path(code.co_filename)).get(f"{code.co_firstlineno} {code.co_name}")
-    return bytes.fromhex(found) if found else hashed(str(sys.implementation.cache_tag).encode(), _bytecode(code))
+    return (
+        bytes.fromhex(found) if found else digest_of_parts(str(sys.implementation.cache_tag).encode(), _bytecode(code))
+    )
 
 
 @cache
@@ -67,13 +69,16 @@ def _functions(path: Path) -> dict[str, str]:
         text, changed = text_of(path), path.stat().st_mtime
     except OSError:
         return {}
-    name = f"functions-{hashed(text_of(Path(__file__)), text).hex()[:40]}"
+    name = f"functions-{digest_of_parts(text_of(Path(__file__)), text).hex()[:40]}"
     if changed > _BEGUN and not (store.BUILT / name).is_file():
         return {}
-    if (known := store.read(name)) is None:
+    if (known := store.read_code(name)) is None:
         found = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)]
-        known = {f"{_first_line(each)} {each.name}": hashed(repr(_said(each)).encode()).hex() for each in found}, b""
-        store.keep(name, *known)
+        known = (
+            {f"{_first_line(each)} {each.name}": digest_of_parts(repr(_said(each)).encode()).hex() for each in found},
+            b"",
+        )
+        store.write_code(name, *known)
     return known[0]
 
 
@@ -98,7 +103,7 @@ def _is_text(node: Any) -> bool:
 
 def _bytecode(code: CodeType) -> bytes:
     constants = [_bytecode(each) if isinstance(each, CodeType) else repr(each).encode() for each in code.co_consts]
-    return hashed(
+    return digest_of_parts(
         code.co_code, repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode(), *constants
     )
 
@@ -119,9 +124,9 @@ def _part(value: Any) -> bytes:
     if isinstance(value, PLAIN):
         return f"{type(value).__name__} {value!r}".encode()
     if isinstance(value, tuple | list):
-        return hashed(type(value).__name__.encode(), *(_part(each) for each in value))
+        return digest_of_parts(type(value).__name__.encode(), *(_part(each) for each in value))
     if isinstance(value, np.ndarray):
-        return hashed(f"{value.dtype} {value.shape} {value.flags.c_contiguous}".encode(), value.tobytes())
+        return digest_of_parts(f"{value.dtype} {value.shape} {value.flags.c_contiguous}".encode(), value.tobytes())
     if isinstance(value, ModuleType):
         return value.__name__.encode()
     if made_of := getattr(value, "made_of", None):
@@ -130,5 +135,5 @@ def _part(value: Any) -> bytes:
         place = f"{module}.{getattr(value, '__qualname__', type(value).__name__)}"
         if module.split(".")[0] != __name__.split(".")[0]:
             return place.encode()
-        return hashed(place.encode(), text_of(Path(str(sys.modules[module].__file__))))
+        return digest_of_parts(place.encode(), text_of(Path(str(sys.modules[module].__file__))))
     raise TypeError(f"{value!r} in compiled code: nothing says what code it makes")

@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.linking import from_elsewhere
+from netsim.core.compiled.linking import external_functions
 
 NUMBA, C, PYTHON = "numba", "c", "python"
 DATA, LENGTHS, STRIDES = 16, 32, 40
@@ -79,9 +79,9 @@ define linkonce_odr void @NRT_Free(ptr %block) {
 its data."""
 
 
-def way_in(module: Any, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> bool:
+def add_entry(module: Any, name: str, arguments: tuple[kinds.Kind, ...], entry: str, public: str) -> bool:
     """Have a module's function called `public` in the convention `entry`; whether it needs numba's library."""
-    needed = from_elsewhere(module)
+    needed = external_functions(module)
     ours = {name for name in needed if f"@{name}(" in RUNTIME}
     if ours and ours == needed:
         module.link_in(_module(module, RUNTIME_WITH_C))

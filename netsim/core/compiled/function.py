@@ -83,8 +83,9 @@ def address_of(function: Any, returns: kinds.Kind, *arguments: kinds.Kind, entry
 
 def prepare(calls: Iterable[tuple[Any, ...]], addresses: Iterable[tuple[Any, ...]]) -> None:
     """Have the machine code of functions that are called soon, translated by two processes where that can be
-    (netsim.core.compiled.beside): of those that Python calls, each with its arguments, and of those whose `address_of`
-    is asked for, each with what that takes. Those that take longest come first; what Python runs is passed over."""
+    (netsim.core.compiled.processes): of those that Python calls, each with its arguments, and of those whose
+    `address_of` is asked for, each with what that takes. Those that take longest come first; what Python runs is
+    passed over."""
     called = [(f, tuple(map(kinds.kind_of, given))) for f, *given in calls if isinstance(f, Compiled)]
     missing = [objects.Entry(f, known, PYTHON) for f, known in called if known not in f._entries]
     for f, returns, *given in addresses:

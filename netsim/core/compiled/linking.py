@@ -36,7 +36,7 @@ def level_of_host() -> str:
 
 
 @cache
-def told(level: str) -> str:
+def target_description(level: str) -> str:
     """What code of a level depends on, beside the code itself. The version of LLVM that made it is of no account: all
     load it."""
     return f"{llvm.get_default_triple()} {' '.join(_processor(level))} {EFFORT}"
@@ -48,7 +48,7 @@ def optimise(module: Any, *public: str) -> None:
     _hide(module, *public)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine_of(level_of_host()), options)
+    builder = llvm.create_pass_builder(target_machine(level_of_host()), options)
     passes = builder.getModulePassManager()
     passes.add_refprune_pass()
     passes.run(module, builder)
@@ -56,7 +56,7 @@ def optimise(module: Any, *public: str) -> None:
 
 def object_code(module: Any, public: str, level: str) -> bytes:
     """The object code of a module in which one function is public."""
-    machine, module = machine_of(level), module.clone()
+    machine, module = target_machine(level), module.clone()
     _hide(module, public)
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
@@ -71,7 +71,7 @@ def _hide(module: Any, *public: str) -> None:
             each.linkage = "private"
 
 
-def from_elsewhere(module: Any) -> set[str]:
+def external_functions(module: Any) -> set[str]:
     """The functions that a module calls and that neither it, the C library, nor Python has: numba's own."""
     outside = {each.name for each in module.functions if each.is_declaration} - {*SYMBOLS.split()}
     return {name for name in outside if not name.startswith(("llvm.", "Py"))}
@@ -80,12 +80,12 @@ def from_elsewhere(module: Any) -> set[str]:
 def link(code: bytes, symbol: str) -> int:
     """The address of an object's function, loaded by an engine of its own: an engine takes no second object once the
     first is in use."""
-    engine = loaded([code])
+    engine = load_objects([code])
     _engines.append(engine)  # the code lives as long as its engine
     return int(engine.get_function_address(symbol))
 
 
-def loaded(codes: Iterable[bytes]) -> Any:
+def load_objects(codes: Iterable[bytes]) -> Any:
     """An engine with these objects, ready to give the addresses of their functions."""
     _start()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(level_of_host()))
@@ -113,7 +113,7 @@ def _library() -> Any:
 
 
 @cache
-def machine_of(level: str, effort: int = EFFORT, reloc: str = "pic") -> Any:
+def target_machine(level: str, effort: int = EFFORT, reloc: str = "pic") -> Any:
     """The target machine that makes code of a level; engines own theirs, so each gets a new one. An engine loads
     several objects only where they are not position-independent: constants of the second are not found else."""
     _start()

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from netsim.core.compiled import kinds, store
-from netsim.core.compiled.digests import hashed, text_of
-from netsim.core.compiled.entries import PYTHON, python_function, way_in
-from netsim.core.compiled.linking import level_of_host, link, object_code, told
+from netsim.core.compiled.digests import digest_of_parts, text_of
+from netsim.core.compiled.entries import PYTHON, add_entry, python_function
+from netsim.core.compiled.linking import level_of_host, link, object_code, target_description
 from netsim.core.compiled.sources import Source
 from netsim.text.errors import Problem, SimulationError
 
@@ -36,13 +36,13 @@ class Entry:
     @property
     def made_of(self) -> bytes:
         """A digest of all that the code is made of, whatever the instruction set."""
-        return hashed(self.function.digest, ", ".join(map(str, self.arguments)).encode(), self.way.encode())
+        return digest_of_parts(self.function.digest, ", ".join(map(str, self.arguments)).encode(), self.way.encode())
 
     @property
     def name_of(self) -> Callable[[str], str]:
         """The name of the code's file by the instruction set."""
         name, made_of = self.function.py_func.__name__, self.made_of
-        return lambda level: f"{name}-{hashed(made_of, _environment(level)).hex()[:40]}"
+        return lambda level: f"{name}-{digest_of_parts(made_of, _environment(level)).hex()[:40]}"
 
 
 Object = tuple[dict[str, Any], bytes]
@@ -68,16 +68,16 @@ def prepare(entries: Iterable[Entry]) -> None:
         missing = {}
         for name, each in {each.name_of(level_of_host()): each for each in entries}.items():
             if name not in _loaded:
-                if there := store.found(each.name_of):
+                if there := store.find_code(each.name_of):
                     _load(name, there)
                 else:
                     missing[name] = each
         if missing:
-            from netsim.core.compiled.beside import shared
+            from netsim.core.compiled.processes import shared_between_processes
 
             for each in missing.values():
                 _tell(each)
-            for name, made in zip(missing, shared(_made, [*missing.values()])):
+            for name, made in zip(missing, shared_between_processes(_made, [*missing.values()])):
                 _load(name, made)
 
 
@@ -85,7 +85,7 @@ def _found(entry: Entry) -> tuple[int, kinds.Kind]:
     with _lock:
         name = entry.name_of(level_of_host())
         if name not in _loaded:
-            there = store.found(entry.name_of)
+            there = store.find_code(entry.name_of)
             if not there:
                 _tell(entry)
             _load(name, there or _made(entry))
@@ -116,11 +116,11 @@ def _made(entry: Entry) -> Object:
     name = entry.function.py_func.__name__
     symbol = f"netsim_{entry.made_of.hex()[:40]}"
     translated = _translation(name).translate(entry.function, entry.arguments)
-    needs_numba = way_in(translated.module, translated.symbol, entry.arguments, entry.way, symbol)
+    needs_numba = add_entry(translated.module, translated.symbol, entry.arguments, entry.way, symbol)
     if needs_numba and store.is_building():
         raise TypeError(f"'{name}' calls numba's library, which a user need not have")
     about = {"symbol": symbol, "returns": kinds.in_words(translated.returns), "needs_numba": needs_numba}
-    return about, store.made(entry.name_of, about, lambda level: object_code(translated.module, symbol, level))
+    return about, store.make_code(entry.name_of, about, lambda level: object_code(translated.module, symbol, level))
 
 
 def _translation(name: str) -> Any:
@@ -141,4 +141,4 @@ def _environment(level: str) -> bytes:
     files = [
         text_of(here / f"{name}.py") for name in ("struct", "entries", "kinds", "linking", "objects", "translation")
     ]
-    return hashed(told(level).encode(), *files)
+    return digest_of_parts(target_description(level).encode(), *files)

@@ -6,7 +6,7 @@ there (LLVM would end the process on a damaged object). A folder that is missing
 each time, nothing else.
 
 `BUILT` is the package's own folder, filled by `hatch_build.py`: it runs models and keeps all machine code that they
-need (`building`), functions for every instruction set (`found`, `made`).
+need (`building`), functions for every instruction set (`find_code`, `make_code`).
 """
 
 import json
@@ -40,28 +40,28 @@ def is_building() -> bool:
     return bool(_building)
 
 
-def levels() -> list[str]:
+def instruction_sets() -> list[str]:
     """The instruction sets that code is made for now; the last one is this processor's."""
     host = level_of_host()
     return [*(each for each in LEVELS if _building and each != host), host]
 
 
-def found(name_of: Callable[[str], str]) -> tuple[dict[str, Any], bytes] | None:
-    """What `read` finds for this processor, by the names for instruction sets; while building, only where there is code
-    for each of them."""
-    codes = [read(name_of(level)) for level in levels()]
+def find_code(name_of: Callable[[str], str]) -> tuple[dict[str, Any], bytes] | None:
+    """What `read_code` finds for this processor, by the names for instruction sets; while building, only where there is
+    code for each of them."""
+    codes = [read_code(name_of(level)) for level in instruction_sets()]
     return codes[-1] if all(codes) else None
 
 
-def made(name_of: Callable[[str], str], about: dict[str, Any], code_of: Callable[[str], bytes]) -> bytes:
+def make_code(name_of: Callable[[str], str], about: dict[str, Any], code_of: Callable[[str], bytes]) -> bytes:
     """Make and keep code for the instruction sets that it is made for now; that of this processor comes back."""
-    for level in levels():
+    for level in instruction_sets():
         code = code_of(level)
-        keep(name_of(level), about, code)
+        write_code(name_of(level), about, code)
     return code
 
 
-def read(name: str) -> tuple[dict[str, Any], bytes] | None:
+def read_code(name: str) -> tuple[dict[str, Any], bytes] | None:
     """What is told about a code, and the code; None where there is none, or one that is damaged."""
     for folder in _folders():
         body = _body(folder, name)
@@ -72,7 +72,7 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
     return None
 
 
-def told(name: str) -> Iterator[dict[str, Any]]:
+def code_descriptions(name: str) -> Iterator[dict[str, Any]]:
     """What is told about a code in each of the folders that have one."""
     for folder in _folders():
         if (body := _body(folder, name)) is not None:
@@ -80,17 +80,17 @@ def told(name: str) -> Iterator[dict[str, Any]]:
                 yield json.loads(body.partition(b"\n")[0])
 
 
-def keep(name: str, about: dict[str, Any], code: bytes) -> bool:
+def write_code(name: str, about: dict[str, Any], code: bytes) -> bool:
     """Write a code and what is told about it; False where no folder can be written."""
     folder = _folders()[-1]
     body = json.dumps(about).encode() + b"\n" + lzma.compress(code, lzma.FORMAT_RAW, filters=_PACKED)
     if _building:
-        return cache.write_atomically(folder / name, cache.sealed(body))
-    return folder != BUILT and cache.keep(folder / name, body)
+        return cache.write_atomically(folder / name, cache.with_checksum(body))
+    return folder != BUILT and cache.write_entry(folder / name, body)
 
 
 def _body(folder: Path, name: str) -> bytes | None:
-    return _shared(folder / name) if folder in (BUILT, *_building) else cache.kept(folder / name)
+    return _shared(folder / name) if folder in (BUILT, *_building) else cache.read_entry(folder / name)
 
 
 def _shared(file: Path) -> bytes | None:
@@ -99,11 +99,11 @@ def _shared(file: Path) -> bytes | None:
         content = file.read_bytes()
     except OSError:
         return None
-    body = cache.unsealed(content)
+    body = cache.without_checksum(content)
     if body is None:
         cache.warn_once(f"{file} is damaged: what is in it is compiled again; install netsim again to mend it")
     elif _building:
-        cache.touch(file)  # of what is not in use any more `hatch_build.py` cleans the folder
+        cache.mark_used(file)  # of what is not in use any more `hatch_build.py` cleans the folder
     return body
 
 

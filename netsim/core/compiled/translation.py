@@ -27,7 +27,7 @@ from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from netsim.core.compiled import kinds
-from netsim.core.compiled.digests import hashed
+from netsim.core.compiled.digests import digest_of_parts
 from netsim.core.compiled.linking import optimise
 from netsim.core.compiled.sources import Foreign, Source
 from netsim.core.compiled.struct import WORDS
@@ -163,7 +163,7 @@ class BundleType(types.Type):
     def __init__(self, kind: kinds.StructKind):
         self.kind, self.names = kind, [name for name, _ in kind.fields]
         # every name of a function that takes one holds its name
-        super().__init__(name=f"{kind.word}_{hashed(str(kind).encode()).hex()[:16]}")
+        super().__init__(name=f"{kind.word}_{digest_of_parts(str(kind).encode()).hex()[:16]}")
 
     def field(self, name: str) -> tuple[int, Any]:
         """Number and type of a field; ValueError where there is none."""

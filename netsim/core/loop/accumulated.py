@@ -31,13 +31,13 @@ SWINGS = 8.0
 
 
 @inner
-def stand(turnover, k, energy):
+def begin_swing(turnover, k, energy):
     """Begin with this energy."""
     turnover[LATEST, k] = turnover[LEAST, k] = turnover[MOST, k] = energy
 
 
 @inner
-def swing(turnover, k, energy):
+def add_to_swing(turnover, k, energy):
     """An energy at the end of a step."""
     change = energy - turnover[LATEST, k]
     if change == 0.0:
@@ -52,7 +52,7 @@ def swing(turnover, k, energy):
 
 
 @inner
-def swinging(turnover):
+def swing_energy(turnover):
     """The energy E that goes back and forth, in J."""
     found = 0.0
     for k in range(turnover.shape[1]):
@@ -63,7 +63,7 @@ def swinging(turnover):
 
 
 @inner
-def lose(turnover, dissipated):
+def add_dissipation(turnover, dissipated):
     """An energy that is dissipated in a step, or at an impact."""
     turnover[ERRORS, LOST] += abs(dissipated)
 
@@ -72,7 +72,7 @@ def lose(turnover, dissipated):
 def accumulate(trial, turnover, estimate):
     """Add the error of a step."""
     power = trial.tolerances[LEAVING]
-    energy, lost, kept = swinging(turnover), turnover[ERRORS, LOST], turnover[ERRORS, KEPT]
+    energy, lost, kept = swing_energy(turnover), turnover[ERRORS, LOST], turnover[ERRORS, KEPT]
     if lost > 0.0 and energy > 0.0:
         kept *= math.exp(-0.5 * lost / energy)
     elif not energy > 0.0:

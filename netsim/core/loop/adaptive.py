@@ -70,9 +70,9 @@ from netsim.core.loop.control import (
     WORST,
 )
 from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
-from netsim.core.loop.defect import defect, mend_start
+from netsim.core.loop.defect import correct_start, defect
 from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
-from netsim.core.loop.sampler import record, take
+from netsim.core.loop.sampler import record, store_row
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
 from netsim.core.problem import NK, NQ
 from netsim.core.readings import read_errors
@@ -158,7 +158,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             trial.counters[REJECTED] += 1
             count_refused(problem, trial, target)
             places[FAILURES] += 1
-            mend_start(method, problem, factor, trial, control, t, h)
+            correct_start(method, problem, factor, trial, control, t, h)
             numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
             continue
         _noted(trial, numbers, max(error, missed))
@@ -320,7 +320,7 @@ def _pass_time_event(problem, trial, control, plan, sampler, h):
             copy(trial.middle, 0, trial.start, 0, trial.start.shape[0])
             trial.counters[RESTARTED] = 2
             if control.numbers[FIXED] == 0.0 and places[EVERY] > 0 and sampled:
-                take(problem, trial, sampler, places[ROW], behind)
+                store_row(problem, trial, sampler, places[ROW], behind)
                 places[ROW] += 1
 
 

@@ -21,7 +21,7 @@ from netsim.core.states import copy, move_charts, place, state_at
 Array = np.ndarray
 
 RELATIONS, DISCRETES, FIRED, Z, RELATION_VALUES, CAREFUL = range(6)
-"""Positions in Watch.sizes: numbers of relations, discretes and whens; where g holds the values of discretes and
+"""Positions in EventWatch.sizes: numbers of relations, discretes and whens; where g holds the values of discretes and
 relations; whether points inside a step must be made consistent first."""
 
 POINTS, MOST = 4, 1000
@@ -37,7 +37,7 @@ EPS = 2.220446049250313e-16
 NEVER = 2.0
 
 
-class Watch(NamedTuple):
+class EventWatch(NamedTuple):
     """What event location and event iteration need.
 
     table, found, peak: call table of the event kernels; their results [zero-crossing functions | next discretes | fired
@@ -71,11 +71,11 @@ class Watch(NamedTuple):
     spacing: Array
 
 
-def nothing_to_watch() -> Watch:
-    """The Watch of a network without events."""
+def without_events() -> EventWatch:
+    """The watch of a network without events."""
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     table = np.zeros((0, ROW_LENGTH), np.int64)
-    return Watch(
+    return EventWatch(
         table,
         none,
         none,
@@ -98,7 +98,7 @@ def nothing_to_watch() -> Watch:
 
 
 @inner
-def look(watch, g):
+def evaluate_events(watch, g):
     """Evaluate the event kernels at g: zero-crossing functions, next discretes, fired whens, targets."""
     for i in range(watch.found.shape[0]):
         watch.found[i] = 0.0
@@ -106,7 +106,7 @@ def look(watch, g):
 
 
 @inner
-def size_of(watch, k):
+def relation_scale(watch, k):
     """The scale of relation k: the largest so far, the one at the point that was looked at last included. What locates
     an event and what acts at it must have the same one. 1 where all of them are zero."""
     size = max(watch.peak[k], watch.found[watch.found.shape[0] - watch.peak.shape[0] + k])
@@ -134,7 +134,7 @@ def first_event(method, problem, trial, plan, watch, t, h, last):
     careful, relations = watch.sizes[CAREFUL] == 1, watch.sizes[RELATIONS]
     if watch.spacing[1] != t or trial.counters[RESTARTED] > 0:
         _state(method, problem, trial, plan, t, h, last, 0.0, careful)
-        look(watch, trial.g)
+        evaluate_events(watch, trial.g)
         copy(watch.found, 0, watch.recent[2], 0, relations)
     for k in range(1, count + 1):
         high = k / count
@@ -204,7 +204,7 @@ def _state(method, problem, trial, plan, t, h, last, theta, careful):
 def _worst(watch, g):
     """The largest contradiction of a relation: how far its zero-crossing function is on the wrong side, as a share of
     its largest value, less SEEN. Not positive if no relation is contradicted."""
-    look(watch, g)
+    evaluate_events(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
         if watch.timed[k] == 0:
@@ -215,7 +215,7 @@ def _worst(watch, g):
 @inner
 def _seen(watch, g):
     """Note in `flips` which relations are contradicted, those of an event; how far they are beyond SLACK."""
-    look(watch, g)
+    evaluate_events(watch, g)
     for k in range(watch.sizes[RELATIONS]):
         watch.flips[k] = 1 if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN else 0
     return _farthest(watch, g)
@@ -224,7 +224,7 @@ def _seen(watch, g):
 @inner
 def _passed(watch, g):
     """How far the relations of an event (`flips`) are beyond SLACK, the farthest one."""
-    look(watch, g)
+    evaluate_events(watch, g)
     return _farthest(watch, g)
 
 
@@ -241,7 +241,7 @@ def _farthest(watch, g):
 def _beyond(watch, g, k):
     """How far the zero-crossing function of relation k is on the wrong side, as a share of its largest value."""
     beyond = watch.found[k] if g[watch.sizes[RELATION_VALUES] + k] > 0.5 else -watch.found[k]
-    return beyond / size_of(watch, k)
+    return beyond / relation_scale(watch, k)
 
 
 @inner
@@ -257,7 +257,7 @@ def _matters(watch, g):
     for k in range(relations):
         if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN:
             g[values + k] = 1.0 - g[values + k]
-    look(watch, g)
+    evaluate_events(watch, g)
     for i in range(discretes):
         if watch.named[i] and watch.found[relations + i] != g[z + i]:
             copy(watch.kept, 0, g, values, relations)

@@ -140,12 +140,12 @@ def correction(method, problem, factor, trial, control, first, t, h, theta, judg
     if set_time(problem, trial, t + theta * h) != CONVERGED:
         return REJECTED_ALWAYS
     if control.places[LIGHT]:
-        settle_light(problem, factor, trial, control, theta, h)
+        settle_massless(problem, factor, trial, control, theta, h)
     return _missed(problem, factor, trial, control, first, h, trial.tolerances[FACTOR_ALPHA])
 
 
 @inner
-def mend_start(method, problem, factor, trial, control, t, h):
+def correct_start(method, problem, factor, trial, control, t, h):
     """Give values that follow others at once what they have just behind a time event or a start, where they are off.
 
     They jump there where rates do (the current of a capacitor whose voltage begins to rise), and where no consistent
@@ -191,7 +191,7 @@ def corrected(method, problem, factor, trial, control, t, h, theta):
 
 
 @inner
-def settle_light(problem, factor, trial, control, theta, h):
+def settle_massless(problem, factor, trial, control, theta, h):
     """Let the balances of nodes without mass hold at trial.middle, by corrections by the step's own matrix.
 
     Such a node follows its springs within d/c, which may be far less than a step. Its position between the ends is then

@@ -12,7 +12,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import NEWTON_SHARE, RESTARTED, dense_output
 from netsim.core.history import ARRIVALS, BEGIN, BEGINS_LOW, CAREFUL, END, POINTS, SEGMENTS, WATCHING, recalled, slope
 from netsim.core.loop.control import ARRIVAL, NOW
-from netsim.core.loop.sampler import look_closely
+from netsim.core.loop.sampler import recovered_state_inside_step
 from netsim.core.problem import NK
 
 FOLLOWED, LEAST_SHARE = 5.0, 1e-3
@@ -100,7 +100,7 @@ def remember(method, problem, factor, trial, control, plan, t, h, end):
     for j in range(POINTS):
         theta = end * buffer.nodes[j]
         if buffer.numbers[CAREFUL]:
-            look_closely(method, problem, factor, trial, control, plan, t, h, theta)
+            recovered_state_inside_step(method, problem, factor, trial, control, plan, t, h, theta)
         else:
             dense_output(method, problem, trial, theta, h, trial.middle, buffer.wanted)
         for k in range(n):

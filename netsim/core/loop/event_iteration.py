@@ -1,13 +1,24 @@
 """Event iteration in compiled code: relations, discretes and the consistent point change until they agree.
 
 A round begins with `begin_round`, which gives contradicted relations their new values. If anything changes, `follow`
-computes discretes and a consistent point that agree. `rounds` repeats this until nothing changes. It returns to Python
-when a `when` sets states, when the discretes select a matrix with another plan, or when the plan finds no point.
+computes discretes and a consistent point that agree. `iterate_events` repeats this until nothing changes. It returns
+to Python when a `when` sets states, when the discretes select a matrix with another plan, or when the plan finds no
+point.
 """
 
 from netsim.core.compiled.function import inner
 from netsim.core.consistent import make_consistent
-from netsim.core.loop.crossings import DISCRETES, FIRED, RELATION_VALUES, RELATIONS, SEEN, SLACK, Z, look, size_of
+from netsim.core.loop.crossings import (
+    DISCRETES,
+    FIRED,
+    RELATION_VALUES,
+    RELATIONS,
+    SEEN,
+    SLACK,
+    Z,
+    evaluate_events,
+    relation_scale,
+)
 from netsim.core.problem import NK, X
 from netsim.core.states import copy
 
@@ -15,7 +26,7 @@ STILL, CHANGED, RESETS = 0, 1, 2
 """Answers of `begin_round`: nothing changes; discretes or conditions change; a `when` sets states too."""
 AGREED, OTHER_MODE, LOST, ENDLESS, SWITCHING = 3, 4, 5, 6, 7
 """Answers of `follow`: discretes and point agree; the discretes now in g need another plan; the plan finds no point;
-the discretes never agree. SWITCHING is an answer of `rounds`: the rounds do not end."""
+the discretes never agree. SWITCHING is an answer of `iterate_events`: the rounds do not end."""
 ROUND, FOLLOWING = 0, 1
 """Positions in Watch.stage: number of the round, and number of its evaluations of discretes (0: not begun)."""
 ROUNDS, PATIENCE = 100, 10
@@ -30,11 +41,11 @@ LOOSE = 1e-9
 """The same share in the later rounds of an instant."""
 ROUNDING, RESTING = 1e-15, 1e-20
 """Shares of the largest value: a zero-crossing function below the first is zero; a change below the second, in the look
-ahead of `leave`, has no direction."""
+ahead of `set_directions`, has no direction."""
 
 
 @inner
-def rounds(watch, plan, g, once):
+def iterate_events(watch, plan, g, once):
     """Continue the rounds from `stage`. Returns STILL, RESETS, SWITCHING or an answer of `follow`; AGREED only if the
     plan may be used `once`."""
     stage = watch.stage
@@ -61,11 +72,11 @@ def begin_round(watch, g, first):
     """Give contradicted relations their new values and evaluate what follows. Returns STILL, CHANGED or RESETS, and
     marks the causes in `changed`."""
     relations, discretes, fired = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[FIRED]
-    look(watch, g)
+    evaluate_events(watch, g)
     for k in range(relations):
         slack = LOOSE if not first else FOUND if watch.flips[k] else SEEN
         watch.flips[k] = _exchanged(watch, g, k, slack)
-    look(watch, g)
+    evaluate_events(watch, g)
     answer = STILL
     for i in range(discretes):
         watch.following[i] = watch.found[relations + i]
@@ -87,7 +98,7 @@ def _exchanged(watch, g, k, slack):
     as the side that comes. The scale is that of this round only: between rounds, the voltage of a switch that opens
     while the diode beside it does not conduct yet is a million times any voltage that stays."""
     x, at = watch.found[k], watch.sizes[RELATION_VALUES] + k
-    bound = 0.0 if watch.timed[k] else slack * size_of(watch, k)
+    bound = 0.0 if watch.timed[k] else slack * relation_scale(watch, k)
     level = watch.timed[k] and x == 0.0
     true = g[at] > 0.5
     if (true and (x > bound or (level and watch.strict[k]))) or (
@@ -116,7 +127,7 @@ def follow(watch, plan, g):
         if not make_consistent(plan, g):
             copy(watch.room, 0, g, 0, g.shape[0])
             return LOST
-        look(watch, g)
+        evaluate_events(watch, g)
         same = True
         for i in range(discretes):
             found, kept = watch.found[relations + i], watch.following[i]
@@ -129,7 +140,7 @@ def follow(watch, plan, g):
 
 
 @inner
-def leave(problem, watch, g, dt):
+def set_directions(problem, watch, g, dt):
     """Set relations whose zero-crossing function is zero by its direction in a small time dt ahead, if the direction is
     known and nothing else changes.
 
@@ -141,13 +152,13 @@ def leave(problem, watch, g, dt):
         watch.sizes[RELATION_VALUES],
     )
     nk, x = problem.sizes[NK], problem.sizes[X]
-    look(watch, g)
+    evaluate_events(watch, g)
     copy(watch.found, 0, watch.kept, 0, relations)
     copy(g, 0, watch.room, 0, g.shape[0])
     for i in range(x, x + nk):
         g[i] += dt * g[i + nk] + 0.5 * dt * dt * g[i + 2 * nk]
         g[i + nk] += dt * g[i + 2 * nk]
-    look(watch, g)
+    evaluate_events(watch, g)
     copy(watch.room, x, g, x, 2 * nk)
     for k in range(relations):
         now, rise, peak = watch.kept[k], watch.found[k] - watch.kept[k], watch.peak[k]
@@ -155,7 +166,7 @@ def leave(problem, watch, g, dt):
         # the direction of algebraic quantities is not known
         if watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):
             g[values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
-    look(watch, g)
+    evaluate_events(watch, g)
     changes = False
     for i in range(discretes):
         changes = changes or (watch.named[i] != 0 and watch.found[relations + i] != g[z + i])

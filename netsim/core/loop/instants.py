@@ -1,6 +1,7 @@
 """The state just before and just behind an event, and the next instant known in advance, each in one compiled call.
 
-`before` is called first, then the event iteration (netsim.core.loop.event_iteration), then `behind`.
+`load_before_event` is called first, then the event iteration (netsim.core.loop.event_iteration), then
+`load_behind_event`.
 """
 
 import numpy as np
@@ -9,14 +10,14 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import RESTARTED
 from netsim.core.loop.accumulated import ERRORS, ROWS
 from netsim.core.loop.adaptive import first_size
-from netsim.core.loop.crossings import EPS, RELATIONS, look
-from netsim.core.loop.event_iteration import leave
-from netsim.core.loop.sampler import take
-from netsim.core.loop.turnover import BEFORE, flowed
+from netsim.core.loop.crossings import EPS, RELATIONS, evaluate_events
+from netsim.core.loop.event_iteration import set_directions
+from netsim.core.loop.sampler import store_row
+from netsim.core.loop.turnover import BEFORE, add_work
 from netsim.core.newton import CONVERGED, set_time
 from netsim.core.problem import TIME
 from netsim.core.scales import set_scales
-from netsim.core.states import DISSIPATED, STORED, copy, energies, found_in, load, place
+from netsim.core.states import DISSIPATED, STORED, copy, energies, load, place, store_in_state
 
 BESIDE = 8 * 2.220446049250313e-16
 """The state behind an instant t belongs to the time t (1 + BESIDE)."""
@@ -31,7 +32,7 @@ def just_after(t):
 
 
 @inner
-def before(problem, trial, sampler, t, after):
+def load_before_event(problem, trial, sampler, t, after):
     """Write the state at the instant t to g and its stored energy to sampler.power. The time is t + after, or t if a
     table ends before that. Returns the status."""
     load(problem, trial.g, trial.start)
@@ -43,25 +44,25 @@ def before(problem, trial, sampler, t, after):
 
 
 @inner
-def behind(problem, trial, sampler, watch, row, t, stop, order, ahead):
+def load_behind_event(problem, trial, sampler, watch, row, t, stop, order, ahead):
     """Make the point in g the state behind the event, and sample it in `row` just after t (0: no sample). Energy that
     an impulse took counts as dissipated. Returns the size of the next step."""
     for a in range(sampler.power.shape[0]):
         sampler.turnover[ROWS * a + ERRORS, BEFORE] = sampler.power[a, STORED]
-    found_in(problem, trial.g, trial.start)
+    store_in_state(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
     energies(problem, trial.g, sampler.power)
     for a in range(sampler.power.shape[0]):
         lost = sampler.turnover[ROWS * a + ERRORS, BEFORE] - sampler.power[a, STORED]
         for k in range(sampler.totals.shape[0]):
             sampler.totals[k, 2 * a + DISSIPATED] += lost
-        flowed(sampler.turnover[ROWS * a : ROWS * (a + 1)], 0.0, lost)
+        add_work(sampler.turnover[ROWS * a : ROWS * (a + 1)], 0.0, lost)
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:
-        take(problem, trial, sampler, row, just_after(max(t, sampler.times[row - 1])))
+        store_row(problem, trial, sampler, row, just_after(max(t, sampler.times[row - 1])))
     set_scales(problem, trial)
-    leave(problem, watch, trial.g, ahead)
+    set_directions(problem, watch, trial.g, ahead)
     return first_size(problem, trial, stop, order)
 
 
@@ -76,13 +77,13 @@ def next_due(watch, g, t, stop):
     if timed == 0:
         return best
     g[TIME] = t
-    look(watch, g)
+    evaluate_events(watch, g)
     copy(watch.found, 0, watch.kept, 0, relations)
     g[TIME] = t + 0.5 * stop
-    look(watch, g)
+    evaluate_events(watch, g)
     copy(watch.found, 0, watch.room, 0, relations)
     g[TIME] = t + stop
-    look(watch, g)
+    evaluate_events(watch, g)
     g[TIME] = at
     for k in range(relations):
         first, middle, last = watch.kept[k], watch.room[k], watch.found[k]

@@ -30,9 +30,9 @@ from netsim.core.loop.control import (
     STOP,
     TRACED,
 )
-from netsim.core.loop.defect import corrected, settle_light
+from netsim.core.loop.defect import corrected, settle_massless
 from netsim.core.loop.sums import set_rates, show_sums, stored, total, traces_sums
-from netsim.core.loop.turnover import balanced, flowed, met
+from netsim.core.loop.turnover import add_work, update_extremes, update_imbalance
 from netsim.core.minimum_norm import least_reactions
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, Y
@@ -86,7 +86,7 @@ class Sampler(NamedTuple):
     turnover: Array
 
 
-def longer(sampler: Sampler) -> Sampler:
+def with_more_rows(sampler: Sampler) -> Sampler:
     """The same with room for twice as many samples."""
     return sampler._replace(
         values=np.vstack([sampler.values, np.zeros_like(sampler.values)]),
@@ -95,7 +95,7 @@ def longer(sampler: Sampler) -> Sampler:
     )
 
 
-def longer_trace(sampler: Sampler) -> Sampler:
+def with_longer_trace(sampler: Sampler) -> Sampler:
     """The same with room for the nodes of twice as many steps."""
     return sampler._replace(trace=np.vstack([sampler.trace, np.zeros_like(sampler.trace)]))
 
@@ -129,7 +129,7 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
         everything = sampler.read.shape[0] == trial.whole.shape[0] and not traces_sums(sampler)
         if wanted == 0 and end == 1.0 and found and everything:
             total(sampler, h, 1.0)  # what the quadrature's last node found is still there
-            take(problem, trial, sampler, places[ROW], target)
+            store_row(problem, trial, sampler, places[ROW], target)
             places[ROW] += 1
         else:
             _sample(method, problem, factor, trial, control, plan, sampler, t, h, end, end, target)
@@ -137,20 +137,20 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
     totals, last = sampler.totals, sampler.nodes.shape[0] - 1
     for a in range(sampler.power.shape[0]):
         i, o, turnover = 2 * a + SUPPLIED, 2 * a + DISSIPATED, sampler.turnover[ROWS * a : ROWS * (a + 1)]
-        flowed(turnover, totals[1, i] - totals[0, i], totals[1, o] - totals[0, o])
-        balanced(turnover, sampler.powers[last, totals.shape[1] + a], totals[1, i], totals[1, o])
+        add_work(turnover, totals[1, i] - totals[0, i], totals[1, o] - totals[0, o])
+        update_imbalance(turnover, sampler.powers[last, totals.shape[1] + a], totals[1, i], totals[1, o])
     copy(sampler.totals[1], 0, sampler.totals[0], 0, sampler.totals.shape[1])
     return True
 
 
 @inner
-def look(method, problem, factor, trial, control, plan, t, h, theta):
+def state_inside_step(method, problem, factor, trial, control, plan, t, h, theta):
     """The state at t + theta h, into trial.middle and g, recovered where that was asked for."""
     _look(method, problem, factor, trial, control, plan, t, h, theta, control.places[RECOVERING])
 
 
 @inner
-def look_closely(method, problem, factor, trial, control, plan, t, h, theta):
+def recovered_state_inside_step(method, problem, factor, trial, control, plan, t, h, theta):
     """The same, recovered wherever points can be."""
     _look(method, problem, factor, trial, control, plan, t, h, theta, plan.sizes.shape[0] > 0)
 
@@ -165,7 +165,7 @@ def _look(method, problem, factor, trial, control, plan, t, h, theta, recovering
     state_at(method, problem, trial, theta, h)
     reached = set_time(problem, trial, _instant(control, t, h, theta)) == CONVERGED
     if control.places[LIGHT] and 0.0 < theta < 1.0:
-        settle_light(problem, factor, trial, control, theta, h)
+        settle_massless(problem, factor, trial, control, theta, h)
     if recovers:
         if not reached or not projected(problem, plan, trial, trial.middle):
             trial.counters[ASTRAY] += 1
@@ -254,10 +254,10 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
         for j in range(sampler.summed.shape[1]):
             powers[k, 2 * accounts + j] = trial.g[sampler.summed[1, j]]
     for a in range(accounts):
-        met(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
+        update_extremes(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
     if later:
         for k in range(first, last + 1):
-            look(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
+            state_inside_step(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])
             total(sampler, end * h, sampler.nodes[k])
             show_sums(sampler, trial.g)
             _trace(problem, trial, control, sampler, t + end * h * sampler.nodes[k])
@@ -286,13 +286,13 @@ def _sample(method, problem, factor, trial, control, plan, sampler, t, h, theta,
         if control.places[SOLVING] and not control.places[RECOVERING] and theta < 1.0:
             trial.counters[ASTRAY] += 0 if corrected(method, problem, factor, trial, control, t, h, theta) else 1
         else:
-            look(method, problem, factor, trial, control, plan, t, h, theta)
-        take(problem, trial, sampler, control.places[ROW], instant)
+            state_inside_step(method, problem, factor, trial, control, plan, t, h, theta)
+        store_row(problem, trial, sampler, control.places[ROW], instant)
     control.places[ROW] += 1
 
 
 @inner
-def take(problem, trial, sampler, row, instant):
+def store_row(problem, trial, sampler, row, instant):
     """A row of samples from trial.middle (time and prescribed inputs are in g)."""
     move_charts(problem, trial.middle)
     place(problem, trial.g, trial.middle)

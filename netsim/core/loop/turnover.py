@@ -13,7 +13,7 @@ A network has one account, and one that consists of copies of another (netsim.an
 import numpy as np
 
 from netsim.core.compiled.function import inner
-from netsim.core.loop.accumulated import ROWS, lose, stand, swing
+from netsim.core.loop.accumulated import ROWS, add_dissipation, add_to_swing, begin_swing
 from netsim.core.states import STORED, TYPES
 
 Array = np.ndarray
@@ -28,7 +28,7 @@ BEFORE = 3
 """Behind the errors: what was stored before an event."""
 
 
-def nothing_turned(power: Array) -> Array:
+def no_turnover(power: Array) -> Array:
     """The turnovers (9 accounts, m) of a run that begins with these energies."""
     found = np.zeros((ROWS * len(power), max(4, power.shape[1] - TYPES)))
     for turnover, own in zip(by_account(found), power):
@@ -50,19 +50,19 @@ def begin_turnover(turnover, power):
     turnover[FLOWS, FIRST] = power[STORED]
     for k in range((power.shape[0] - TYPES) // 2):
         kinetic = power[TYPES + 2 * k + 1]
-        stand(turnover, 2 * k, power[TYPES + 2 * k] - kinetic)
-        stand(turnover, 2 * k + 1, kinetic)
-    met(turnover, power)
+        begin_swing(turnover, 2 * k, power[TYPES + 2 * k] - kinetic)
+        begin_swing(turnover, 2 * k + 1, kinetic)
+    update_extremes(turnover, power)
 
 
 @inner
-def met(turnover, power):
+def update_extremes(turnover, power):
     """Energies at the end of a step: lowest and highest ones of each type, kinetic and the rest."""
     for k in range((power.shape[0] - TYPES) // 2):
         kinetic = power[TYPES + 2 * k + 1]
         rest = power[TYPES + 2 * k] - kinetic
-        swing(turnover, 2 * k, rest)
-        swing(turnover, 2 * k + 1, kinetic)
+        add_to_swing(turnover, 2 * k, rest)
+        add_to_swing(turnover, 2 * k + 1, kinetic)
         turnover[LOW, 2 * k], turnover[HIGH, 2 * k] = min(turnover[LOW, 2 * k], rest), max(turnover[HIGH, 2 * k], rest)
         turnover[LOW, 2 * k + 1], turnover[HIGH, 2 * k + 1] = (
             min(turnover[LOW, 2 * k + 1], kinetic),
@@ -71,15 +71,15 @@ def met(turnover, power):
 
 
 @inner
-def flowed(turnover, supplied, dissipated):
+def add_work(turnover, supplied, dissipated):
     """Work of one step, or of an impulse."""
     turnover[FLOWS, IN] += abs(supplied)
     turnover[FLOWS, OUT] += abs(dissipated)
-    lose(turnover, dissipated)
+    add_dissipation(turnover, dissipated)
 
 
 @inner
-def balanced(turnover, stored, supplied, dissipated):
+def update_imbalance(turnover, stored, supplied, dissipated):
     """What the account misses at the end of a step, since the start."""
     missed = turnover[FLOWS, FIRST] + supplied - dissipated - stored
     if not abs(missed) <= abs(turnover[FLOWS, MISSED]):
@@ -92,7 +92,7 @@ def turned_over(turnover: Array) -> Array:
     return np.asarray(flows[..., IN] + flows[..., OUT] + 0.5 * _ranges(turnover).sum(axis=-1))
 
 
-def level(turnover: Array) -> Array:
+def energy_level(turnover: Array) -> Array:
     """The sum of the largest magnitudes of the energies, in J: what rounding and tolerances are relative to."""
     low, high = np.abs(turnover[..., LOW, :]), np.abs(turnover[..., HIGH, :])
     return np.asarray(np.where(np.isfinite(low), np.maximum(low, high), 0.0).sum(axis=-1))

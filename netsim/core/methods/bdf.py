@@ -46,7 +46,7 @@ from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, 
 from netsim.core.newton import CONVERGED
 from netsim.core.problem import NK, NQ, NY
 from netsim.core.readings import kept_norm
-from netsim.core.scales import widen
+from netsim.core.scales import widen_scales
 from netsim.core.states import copy
 
 CAUTION = 8.0
@@ -95,7 +95,7 @@ def _error(method, problem, factor, trial, length, h):
     # behind a restart rates of values are unknown: their error follows from that of x, v and differentiated quantities
     norm = np.inf
     if trial.counters[RESTARTED] == 0:
-        widen(problem, trial, trial.end, True)
+        widen_scales(problem, trial, trial.end, True)
         norm = _norm(problem, trial, e, h)
         if norm <= 1.0 or nk > 0 or trial.counters[REFUSED] == 0:
             return norm

@@ -10,7 +10,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import FORMULA, held, proposed, straight
+from netsim.core.contract import FORMULA, interpolate_linearly, keeps_step, proposed
 from netsim.core.method import TRAPEZOID, Method, Orders, Setting
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
 from netsim.core.newton import CONVERGED
@@ -58,13 +58,13 @@ def step(method, problem, factor, trial, t, h, last):
 def on_accept(method, problem, trial, h, error):
     """The elementary rule; a step that would hardly grow stays, and keeps its factor."""
     follow(problem, trial, h)
-    return held(proposed(error, 2.0))
+    return keeps_step(proposed(error, 2.0))
 
 
 @inner
 def dense_output(method, problem, trial, theta, h, state, wanted):
     """Straight lines."""
-    straight(problem, trial, theta, h, state, wanted)
+    interpolate_linearly(problem, trial, theta, h, state, wanted)
 
 
 METHOD = Method(

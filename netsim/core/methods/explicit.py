@@ -16,14 +16,14 @@ import numpy as np
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import make_consistent
-from netsim.core.contract import ACCEPTED, ITERATIONS, PERSISTING, error_norm, proposed, set_time, straight
+from netsim.core.contract import ACCEPTED, ITERATIONS, PERSISTING, error_norm, interpolate_linearly, proposed, set_time
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.kinks import KINK, combine, kink_weights, remember
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
 from netsim.core.readings import kept_norm
-from netsim.core.scales import widen
+from netsim.core.scales import widen_scales
 from netsim.core.states import copy, follow, load
 
 Array = np.ndarray
@@ -156,7 +156,7 @@ def step(method, problem, factor, trial, t, h, last):
         if status != CONVERGED:
             return status, 0.25
         _keep_rates(method, problem, end, stage)
-    widen(problem, trial, end, True)
+    widen_scales(problem, trial, end, True)
     error = _estimate(method, problem, trial, h, last)
     over_kink = _over_kink(method, problem, trial, h, last, error)
     if over_kink > error:
@@ -284,7 +284,7 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
     the step's inside; values on the line (they are recovered, where samples are)."""
     nk, ny, nq = problem.sizes[NK], problem.sizes[NY], problem.sizes[NQ]
     at, degree = 3 * nk + ny, method.dense.shape[1]
-    straight(problem, trial, theta, h, state, wanted)
+    interpolate_linearly(problem, trial, theta, h, state, wanted)
     first = 2 * nk
     if method.dense.shape[0] > method.errors.shape[1]:
         first = 0

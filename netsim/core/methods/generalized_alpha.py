@@ -36,11 +36,11 @@ from netsim.core.contract import (
     FORMULA,
     RESTARTED,
     cubic_differentiated,
-    held,
+    interpolate_linearly,
+    keeps_step,
     proposed,
     set_time,
     solve,
-    straight,
 )
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.single import evaluate, keep_stage, solve_given
@@ -48,7 +48,7 @@ from netsim.core.newton import CONVERGED, set_coefficients
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, V, X
 from netsim.core.readings import kept_norm
 from netsim.core.rotation import angular_acceleration
-from netsim.core.scales import widen
+from netsim.core.scales import widen_scales
 from netsim.core.states import copy, follow, load, project_end
 
 Array = np.ndarray
@@ -208,7 +208,7 @@ def _error(method, problem, factor, trial, h):
     solve(factor, trial, out[: du.shape[0]], du)
     for i in range(nk):
         dx[i], dv[i] = raw[i] - g[KX] * du[i], raw[nk + i] - g[KV] * du[i]
-    widen(problem, trial, e, True)
+    widen_scales(problem, trial, e, True)
     return kept_norm(problem, trial, dx[:nk], dv[:nk], du[nk:], h)
 
 
@@ -231,7 +231,7 @@ def on_accept(method, problem, trial, h, error):
     copy(s, 3 * nk, method.beside, 0, method.beside.shape[0])
     method.apart[0] = -h
     follow(problem, trial, h)
-    return held(proposed(error, 3.0))
+    return keeps_step(proposed(error, 3.0))
 
 
 @inner
@@ -240,7 +240,7 @@ def dense_output(method, problem, trial, theta, h, state, wanted):
     differentiated quantities on the cubic.
 
     A line would leave h^2/8 y'' between the ends, of which the error test sees nothing, and delays read it."""
-    straight(problem, trial, theta, h, state, wanted)
+    interpolate_linearly(problem, trial, theta, h, state, wanted)
     first, third = 3 * problem.sizes[NK], method.apart[0] / h
     if third != 0.0:
         bend = theta * (theta - 1.0) / (third * (third - 1.0))

@@ -18,7 +18,7 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ACCEPTED, FACTOR_ALPHA, JUDGED, REFUSED, RESTARTED, set_time, solve
-from netsim.core.method import Method, Orders, Together
+from netsim.core.method import CoupledStages, Method, Orders
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import (
@@ -48,7 +48,7 @@ from netsim.core.radau.stages import (
     velocities,
 )
 from netsim.core.readings import kept_norm
-from netsim.core.scales import widen
+from netsim.core.scales import widen_scales
 from netsim.core.states import copy, follow, load
 
 HIGH = 9
@@ -110,7 +110,7 @@ def _error(method, problem, factor, trial, h):
     run_table(method.rates, g, out)
     e = method.error[2]
     solve(factor, trial, out[: e.shape[0]], e)
-    widen(problem, trial, trial.end, True)
+    widen_scales(problem, trial, trial.end, True)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
     return kept_norm(problem, trial, e, dv, e[nk:], h)
@@ -159,7 +159,7 @@ def _prescribed(method, problem, trial, t, h, last):
     return CONVERGED
 
 
-def forget(method: Struct) -> None:
+def forget_derivatives(method: Struct) -> None:
     """The derivatives of before serve no more."""
     method.memory[HAVE] = 0.0
 
@@ -304,6 +304,6 @@ def _size_that_failed(method: Struct, size: float) -> float:
 METHOD = Method(
     "radau", Orders(5, 3, 2), prepare, step, on_accept, dense_output, estimate=4, work=(0.0, *C.tolist()),
     highest_index=HIGH, leaves=0.7,
-    needs_rates=False, single=False, renewed=renewed, forget=forget,
-    together=Together(step_together, _size_that_failed),
+    needs_rates=False, single=False, renewed=renewed, forget=forget_derivatives,
+    together=CoupledStages(step_together, _size_that_failed),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from netsim.core.contract import (
     RTOL,
     STAYS,
     UNSOLVED,
-    careful,
+    damped_newton,
     error_norm,
     refactor,
     rounded,
@@ -38,7 +38,7 @@ from netsim.core.newton import (
 )
 from netsim.core.problem import ALPHA, ENTRIES, HISTORY, NK, NNZ, NQ, NY, A, V
 from netsim.core.readings import kept_norm
-from netsim.core.scales import set_least, widen
+from netsim.core.scales import set_least, widen_scales
 from netsim.core.states import copy, keep, load
 
 TIGHTEST = 1e-12
@@ -94,7 +94,9 @@ def solve_given(problem, factor, trial):
         if problem.sizes[NK] and not formula:
             set_least(problem, trial)
         tolerance = TOLERANCE if formula else max(TIGHTEST, SHARE * tolerances[RTOL])
-        status, iterations, factorisations, fresh = careful(problem, factor, trial, counters[FRESH] == 1, tolerance)
+        status, iterations, factorisations, fresh = damped_newton(
+            problem, factor, trial, counters[FRESH] == 1, tolerance
+        )
         counters[ITERATIONS] += iterations
         counters[FACTORISATIONS] += factorisations
         counters[FRESH] = 1 if fresh else 0
@@ -145,7 +147,7 @@ def _corrected(problem, factor, trial):
         counters[ITERATIONS] += 1
         for i in range(u.shape[0]):
             u[i] -= du[i]
-        widen(problem, trial, u, False)
+        widen_scales(problem, trial, u, False)
         norm = error_norm(problem, trial, du[:0], du[:0], du, 0.0)
         if iteration:
             rate = norm / before if before > 0.0 else 0.0
@@ -234,7 +236,7 @@ def filtered_error(problem, factor, trial, raw, step, h):
     for i in range(nk):
         dx[i] = step * du[i]
         du[i] += raw[i] / step
-    widen(problem, trial, trial.end, True)
+    widen_scales(problem, trial, trial.end, True)
     norm = kept_norm(problem, trial, dx, du, du[nk:], h)
     again = trial.counters[REFUSED] > 0 or trial.counters[ACCEPTED] == 0
     return _damped(problem, factor, trial, h) if norm > 1.0 and nk == 0 and again else norm

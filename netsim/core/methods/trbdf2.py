@@ -17,7 +17,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct, struct_of
-from netsim.core.contract import RESTARTED, UNSOLVED, cubic_differentiated, held, proposed
+from netsim.core.contract import RESTARTED, UNSOLVED, cubic_differentiated, keeps_step, proposed
 from netsim.core.method import Method, Orders, Setting
 from netsim.core.methods.prediction import combine, weights
 from netsim.core.methods.single import begin_stage, filtered_error, keep_stage, solve_stage
@@ -119,7 +119,7 @@ def on_accept(method, problem, trial, h, error):
     copy(trial.start, 3 * nk, points[BEGINNING_BEFORE], 0, ny)
     memory[LENGTH], memory[STEPS] = h, 1.0 if trial.counters[RESTARTED] != 0 else 2.0
     follow(problem, trial, h)
-    return held(proposed(error, 3.0))
+    return keeps_step(proposed(error, 3.0))
 
 
 @inner

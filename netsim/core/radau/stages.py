@@ -10,7 +10,7 @@ from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, NK, NQ, NY, PRESCRIBED, A, V, X, Y
 from netsim.core.radau.arrays import EPS, FAINT, LAST_H, SHRINK, STAYED, THETA, C
 from netsim.core.radau.matrix import solve_pair
-from netsim.core.scales import widen
+from netsim.core.scales import widen_scales
 from netsim.core.states import copy
 
 ITERATIONS_MOST = 14
@@ -136,7 +136,7 @@ def _correct(method, problem, factor, trial, h):
     for k in range(nk):
         trial.end[k], trial.end[nk + k] = trial.start[k] + method.z[2, k], method.v[2, k]
     copy(method.z[2], nk, trial.end, 3 * nk, n - nk)
-    widen(problem, trial, trial.end, False)
+    widen_scales(problem, trial, trial.end, False)
     for i in range(3):
         # velocities with their full weight, whatever the index: what Newton leaves of them adds up over the steps
         for k in range(nk):

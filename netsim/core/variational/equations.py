@@ -27,7 +27,7 @@ from netsim.core.linear.triangles import solve_columns
 from netsim.core.problem import CHARTS, DIFFERENTIATED, HISTORY, NK, NQ, NY, TIME, A, V, X
 from netsim.core.states import MOTION, VALUES, copy
 from netsim.core.variational.charts import change_charts, into_chart, turn_base
-from netsim.core.variational.variation import swing, swung
+from netsim.core.variational.variation import set_waves, wave_derivative
 
 PIVOT_QUALITY = 1e-6
 OWN, POSITION, RATE = range(3)
@@ -118,7 +118,7 @@ def _right_sides(problem, run, count, h, size):
     g_size = run.at.shape[1]
     for i in range(3):
         copy(run.at[i], 0, run.both, 0, g_size)
-        swing(problem, run, run.at[i, TIME])
+        set_waves(problem, run, run.at[i, TIME])
         for j in range(count):
             copy(run.constant[j], 0, run.both, g_size, g_size)
             run_table(run.drives[run.first_drive[j] : run.first_drive[j + 1]], run.both, run.both)
@@ -126,7 +126,7 @@ def _right_sides(problem, run, count, h, size):
                 run.sums[k] = 0.0
             run_table(run.equations[run.first_equation[j] : run.first_equation[j + 1]], run.both, run.sums)
             if run.swung[j, 1] >= 0:
-                run.sums[run.swung[j, 1]] += run.wave[j, 2] * swung(run, j, run.at[i, TIME], 0)
+                run.sums[run.swung[j, 1]] += run.wave[j, 2] * wave_derivative(run, j, run.at[i, TIME], 0)
             for e in range(size):
                 run.rhs[i * size + e, j] = -run.sums[e if e < n else e + 1]
     _add_histories(run, count, h, nk, n)
@@ -165,7 +165,7 @@ def complete(problem, plan, recovery, run, g):
     copy(g, problem.sizes[A], run.v[time], 0, nk)
     copy(g, problem.sizes[HISTORY], run.q[time], 0, nq)
     copy(g, 0, run.both, 0, size)
-    swing(problem, run, g[TIME])
+    set_waves(problem, run, g[TIME])
     for j in range(time + 1):
         d = run.d[j]
         copy(run.constant[j], 0, d, 0, size)
@@ -240,7 +240,7 @@ def _stage_tangents(plan, where, sizes, recovery, run, g):
                 plan.sums[i] = 0.0
             run_table(recovery.calls[calls + first_call[order] : calls + first_call[order + 1]], run.both, plan.sums)
             if run.swung[j, 1] >= 0:
-                plan.sums[run.swung[j, 1]] += run.wave[j, 2] * swung(run, j, g[TIME], order)
+                plan.sums[run.swung[j, 1]] += run.wave[j, 2] * wave_derivative(run, j, g[TIME], order)
             for i in range(first_row[order], first_row[order + 1]):
                 residual[at[i]] += plan.sums[equations[i]]
         for i in range(total):

@@ -62,7 +62,7 @@ class Variation(NamedTuple):
     turned: Array
 
 
-class Shown(NamedTuple):
+class VariedSignals(NamedTuple):
     """Signals and their changes: calls of readings and of their tangents, places in [g | readings], room for these,
     values (rows, m), changes (rows, p m), and the next row; `stages`: how many stages inside a step have rows, too."""
 
@@ -88,14 +88,14 @@ class Recovery(NamedTuple):
 
 
 @inner
-def swing(problem, run, t):
+def set_waves(problem, run, t):
     """Inputs that swing, at an instant."""
     for j in range(run.swung.shape[0]):
         for order in range(PRESCRIBED_ORDERS if run.swung[j, 0] > 0 else 0):
-            run.constant[j, run.swung[j, 0] + order * problem.sizes[N_PRESCRIBED]] = swung(run, j, t, order)
+            run.constant[j, run.swung[j, 0] + order * problem.sizes[N_PRESCRIBED]] = wave_derivative(run, j, t, order)
 
 
 @inner
-def swung(run, j, t, order):
+def wave_derivative(run, j, t, order):
     """A derivative in time of what parameter j swings by."""
     return run.wave[j, 0] ** order * cos(run.wave[j, 0] * t + run.wave[j, 1] + order * pi / 2.0)

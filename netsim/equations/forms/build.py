@@ -8,9 +8,9 @@ import numpy as np
 
 from netsim.equations.forms.events import events_of
 from netsim.equations.forms.facts import Facts
-from netsim.equations.forms.form import Expressions, Form, Readable, live
-from netsim.equations.forms.lagrange import says_rate
-from netsim.equations.forms.meanings import Meanings, numbered
+from netsim.equations.forms.form import Expressions, Form, Readable, touches_node
+from netsim.equations.forms.lagrange import rate_equation
+from netsim.equations.forms.name_resolution import NameResolver, numbered
 from netsim.equations.forms.symbols import Key, Symbols
 from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import (
@@ -58,7 +58,7 @@ def form_with(name: str, rows: tuple[Key, ...], e: Expressions, facts: Facts, **
     )
 
 
-class _Builder(Meanings):
+class _Builder(NameResolver):
     """The parts of a form."""
 
     def build(self, facts: Facts) -> Form:
@@ -107,7 +107,7 @@ class _Builder(Meanings):
         """left - right of every row; a row `y = ...` of a signal output is kept for that signal's unknown."""
         ordered: list[Any] = []
         last: dict[str, Any] = {}
-        for equation in (e for e in self.component.rows if says_rate(e)[1] not in self.rates):
+        for equation in (e for e in self.component.rows if rate_equation(e)[1] not in self.rates):
             name = plain_name(equation.left)
             left, right = (flatten(evaluate(side, self.scope).value) for side in (equation.left, equation.right))
             difference = [a - b for a, b in zip(left, right, strict=True)]
@@ -186,7 +186,7 @@ class _Builder(Meanings):
             return resolve_name(Name((Part(terminal), *name.parts), span=name.span), self._whole, self.table)
 
         return (
-            self.symbols.parameter(live(t), 1)[0]
+            self.symbols.parameter(touches_node(t), 1)[0]
             * evaluate(domain.power, Scope(resolve, {"der": partial(self._der, of=terminal)})).value
         )
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from netsim.equations.forms.form import NO_EVENTS, Changes, Events, Form, Happening, Relation, Reset
-from netsim.equations.forms.hidden import Hidden
+from netsim.equations.forms.form import NO_EVENTS, Changes, Events, Form, Relation, Reset, WhenClause
+from netsim.equations.forms.hidden_discretes import HiddenDiscretes
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM
 from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
@@ -29,7 +29,7 @@ _OPEN = "open"
 
 
 def events_of(
-    component: Component, discretes: Mapping[str, int], scope: Scope, hidden: Hidden
+    component: Component, discretes: Mapping[str, int], scope: Scope, hidden: HiddenDiscretes
 ) -> tuple[Events, Changes]:
     """The events of a component whose continuous names mean what `scope` says, and their expressions, with what its
     equations have hidden so far; raises `InputError` for cycles and what cannot jump."""
@@ -61,7 +61,7 @@ def _switching(form: Form) -> list[int]:
 
 
 class _EventBuilder:
-    def __init__(self, component: Component, discretes: Mapping[str, int], scope: Scope, hidden: Hidden):
+    def __init__(self, component: Component, discretes: Mapping[str, int], scope: Scope, hidden: HiddenDiscretes):
         self.component, self.table, self.discretes, self.symbols = component, hidden.table, discretes, hidden.symbols
         self.frozen = Scope(scope.resolve, {**scope.special, "pre": self._pre})
         self.scope = Scope(self._resolve, {**scope.special, "pre": self._pre, _FROZEN: self._frozen_relation})
@@ -93,7 +93,7 @@ class _EventBuilder:
         events = Events(
             (*names, *("" for _ in self.hidden.starts)),
             tuple(self.relations.values()),
-            tuple(Happening(show_expression(when.condition), when.condition.span) for when in whens),
+            tuple(WhenClause(show_expression(when.condition), when.condition.span) for when in whens),
             tuple(Reset(number, *said) for number, (said, _, _) in enumerate(resets)),
             tuple((number, of) for of, number in self.hidden.scales.items()),
         )

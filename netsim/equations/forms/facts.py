@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from netsim.core.compiled import store
-from netsim.core.compiled.digests import hashed
+from netsim.core.compiled.digests import digest_of_parts
 from netsim.text.kept.sources import digest_of
 
 Found = TypeVar("Found")
@@ -44,7 +44,7 @@ class Facts:
     def texts(self) -> dict[str, str]:
         """What is on disk: facts as JSON by their names."""
         known: dict[str, str] = {}
-        for about in store.told(self.name) if self.name else ():
+        for about in store.code_descriptions(self.name) if self.name else ():
             known.update(about)
         return known
 
@@ -71,15 +71,15 @@ class Facts:
     def _keep(self, name: str, text: str) -> None:
         """Write a fact beside those that are there by now."""
         with _writing:
-            for about in store.told(self.name):
+            for about in store.code_descriptions(self.name):
                 self.texts.update(about)
             self.texts[name] = text
-            store.keep(self.name, self.texts, b"")
+            store.write_code(self.name, self.texts, b"")
 
 
 def facts_of(*made_of: str) -> Facts:
     """The facts about what is made of these texts."""
-    return Facts(f"facts-{hashed(_sources().encode(), *(each.encode() for each in made_of)).hex()[:40]}")
+    return Facts(f"facts-{digest_of_parts(_sources().encode(), *(each.encode() for each in made_of)).hex()[:40]}")
 
 
 @cache

@@ -52,7 +52,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Happening:
+class WhenClause:
     """A `when`: true at the one evaluation at which its condition becomes true."""
 
     text: str
@@ -67,7 +67,7 @@ class Events:
 
     names: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
-    whens: tuple[Happening, ...] = ()
+    whens: tuple[WhenClause, ...] = ()
     resets: tuple[Reset, ...] = ()
     scales: tuple[tuple[int, Dimension], ...] = ()
 
@@ -204,7 +204,7 @@ class Form:
         return list(dict.fromkeys(key for key, _ in self.read if key[0] not in ("differentiated", *CONSTANT)))
 
 
-def live(terminal: int) -> str:
+def touches_node(terminal: int) -> str:
     """The hidden parameter that is 1 where the terminal touches a node and 0 where it touches ground (see
     `Form.power`)."""
     return f"live {terminal}"

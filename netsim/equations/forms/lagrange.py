@@ -28,10 +28,10 @@ def rates_of(component: Component) -> dict[str, str]:
         for c in terms_in(component.rows, Call)
         if c.function == "lagrange"
     }
-    return {ry: y for equation in component.rows for y, ry in [says_rate(equation)] if (y, ry) in pairs}
+    return {ry: y for equation in component.rows for y, ry in [rate_equation(equation)] if (y, ry) in pairs}
 
 
-def says_rate(equation: Equation) -> tuple[str, str]:
+def rate_equation(equation: Equation) -> tuple[str, str]:
     """(y, ry) of an equation der(y) = ry; empty names of any other."""
     left, right = equation.left, plain_name(equation.right)
     if isinstance(left, Call) and left.function == "der" and right is not None:
@@ -46,7 +46,7 @@ def momenta(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any) -> 
     return ca.vertsplit(_moment(_chart(symbols, keys), slopes)) if rotating else ca.vertsplit(slopes)
 
 
-def restoring(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any, potential: Any) -> list[Any]:
+def restoring_forces(symbols: Symbols, keys: list[Key], rotating: bool, kinetic: Any, potential: Any) -> list[Any]:
     """dV/dx - dT/dx, for a rotation as a moment in world axes (with the chart's own motion)."""
     slopes = _slopes(symbols, keys, 0, potential - kinetic)
     if not rotating:

@@ -10,10 +10,10 @@ import numpy as np
 
 from netsim.equations.forms.build import build_form
 from netsim.equations.forms.facts import Facts, facts_of, tuples
-from netsim.equations.forms.form import Events, Expressions, Form, Happening, Readable, Relation, Reset
+from netsim.equations.forms.form import Events, Expressions, Form, Readable, Relation, Reset, WhenClause
 from netsim.library.component import Component
 from netsim.text.errors import Span
-from netsim.text.kept.parsed import CLASSES
+from netsim.text.kept.parsed_texts import CLASSES
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.units import Dimension
 
@@ -73,7 +73,7 @@ def _unpacked(data: Any, facts: Facts, make: Callable[[], Expressions], files: t
     events = Events(
         names,
         tuple(Relation(text, _span(span, files), *kinds) for text, span, *kinds in relations),
-        tuple(Happening(text, _span(span, files)) for text, span in whens),
+        tuple(WhenClause(text, _span(span, files)) for text, span in whens),
         tuple(Reset(number, when, text, _span(span, files)) for number, when, text, span in resets),
         tuple((number, _dimension(exponents)) for number, exponents in scales),  # type: ignore[misc]
     )

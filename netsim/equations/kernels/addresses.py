@@ -15,7 +15,7 @@ _loading = threading.Lock()
 def addresses(wanted: Iterable[tuple[Program, int]]) -> list[int]:
     """Function addresses of programs for so many instances each, for vectors where these serve; what is not in memory
     yet is compiled or loaded together."""
-    keys = [(program, vectors.served(program, n)) for program, n in wanted]
+    keys = [(program, vectors.is_vectorised(program, n)) for program, n in wanted]
     if any((p.digest, wide) not in _native for p, wide in keys):
         with _loading:
             for wide, by in ((False, native.SINGLE), (True, vectors.VECTORS)):

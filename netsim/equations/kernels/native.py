@@ -25,8 +25,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from netsim.core.compiled import store
-from netsim.core.compiled.digests import hashed, text_of
-from netsim.core.compiled.linking import level_of_host, loaded, machine_of, told
+from netsim.core.compiled.digests import digest_of_parts, text_of
+from netsim.core.compiled.linking import level_of_host, load_objects, target_description, target_machine
 from netsim.equations.kernels.program import BOOLEAN_OPERATIONS, Instruction, Program
 
 # Passes at level 2; the code generator at level 1 gives equally fast code (0.26 us per instance at 1 000 operations)
@@ -110,12 +110,12 @@ def compile(programs: Mapping[str, Program], by: Generator = SINGLE) -> NativeKe
     for name, program in programs.items():
         if program.digest not in codes:
             file = file_of(program, level_of_host(), by)
-            found = store.read(file)
+            found = store.read_code(file)
             codes[program.digest] = found[1] if found else object_code(program, by, level_of_host())
             if not found:
-                store.keep(file, {}, codes[program.digest])
+                store.write_code(file, {}, codes[program.digest])
                 compiled.append(name)
-    engine = loaded(codes.values())
+    engine = load_objects(codes.values())
     addresses = {name: engine.get_function_address(symbol(program, by.kind)) for name, program in programs.items()}
     return NativeKernels(addresses, tuple(compiled), engine)
 
@@ -148,18 +148,18 @@ def symbol(program: Program, kind: str) -> str:
 
 def file_of(program: Program, level: str, by: Generator = SINGLE) -> str:
     """The name of the file with the program's code for an instruction set: all that the code is made of."""
-    return f"{by.kind}-{hashed(program.digest.encode(), _environment(level, by.sources)).hex()[:40]}"
+    return f"{by.kind}-{digest_of_parts(program.digest.encode(), _environment(level, by.sources)).hex()[:40]}"
 
 
 @cache
 def _environment(level: str, sources: tuple[str, ...]) -> bytes:
     """What the code depends on besides the program; a changed generator does not find old code."""
-    return hashed(*(text_of(Path(source)) for source in sources), told(level).encode())
+    return digest_of_parts(*(text_of(Path(source)) for source in sources), target_description(level).encode())
 
 
 def object_code(program: Program, by: Generator, level: str) -> bytes:
     """The program compiled for an instruction set (an object file), without looking at files."""
-    machine = machine_of(level, CODE_LEVEL, "default")
+    machine = target_machine(level, CODE_LEVEL, "default")
     module = llvm.parse_assembly(by.text(program))
     tuning = llvm.create_pipeline_tuning_options(speed_level=PASSES_LEVEL)
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = (

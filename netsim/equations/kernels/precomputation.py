@@ -1,8 +1,8 @@
 """What of a program depends on its parameters alone, computed once for a run.
 
 A diode's saturation current at its temperature, a body's tensor of inertia: values between the parameters and what
-changes in a run. `separated` cuts a program at their last ones; they come from NumPy, and the machine code reads them
-as parameters behind the others. The code of a junction diode then takes a third of its time.
+changes in a run. `split_precomputation` cuts a program at their last ones; they come from NumPy, and the machine code
+reads them as parameters behind the others. The code of a junction diode then takes a third of its time.
 """
 
 from dataclasses import replace
@@ -20,11 +20,11 @@ CHEAP = {"add", "sub", "mul", "neg", "fabs", "select", "fmin", "fmax"}
 _known: dict[str, tuple[Program | None, Program]] = {}
 
 
-class Changing(np.ndarray):
+class ChangingParameters(np.ndarray):
     """Parameters that change while a run goes on (netsim.simulate.stepped): nothing is computed of them beforehand."""
 
 
-def separated(program: Program) -> tuple[Program | None, Program]:
+def split_precomputation(program: Program) -> tuple[Program | None, Program]:
     """(before, rest): `before` computes further parameters from the parameters, `rest` is the program that reads them;
     (None, program) where nothing is worth it."""
     if program.digest not in _known:
@@ -35,8 +35,8 @@ def separated(program: Program) -> tuple[Program | None, Program]:
 def with_constants(program: Program, n: int, parameters: Array) -> tuple[Program, Array]:
     """The program that computes per step, and its parameters (n_parameters*n): those given, and what follows from
     them."""
-    before, rest = separated(program)
-    if before is None or isinstance(parameters, Changing):
+    before, rest = split_precomputation(program)
+    if before is None or isinstance(parameters, ChangingParameters):
         return program, parameters
     given = np.reshape(parameters, (program.n_parameters, n))
     found = evaluate(before, np.zeros((0, n)), np.zeros(0), given)

@@ -18,7 +18,7 @@ MANY, LONG = 16, 3
 added."""
 
 
-def served(program: Program, n: int) -> bool:
+def is_vectorised(program: Program, n: int) -> bool:
     """Whether vectors are worth their code: there are enough instances, more is computed than read and added, and some
     of it by functions that have formulas for vectors; or many instances, for which three times as much is computed."""
     moved = program.n_gather + program.n_parameters + program.n_outputs

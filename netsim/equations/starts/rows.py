@@ -62,7 +62,7 @@ class Slot:
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class KernelScalar:
     """A scalar of an element's kernel; `live` are its outputs that are derivatives by unknowns."""
 
     kernel: Kernel
@@ -77,7 +77,7 @@ class Computed:
 
 def linearised(rows: Sequence[StartRow], machine: Machine, g: Array) -> list[tuple[float, Array]]:
     """(value - target, coefficients) of each row at what g holds; scalars of one kernel are computed together."""
-    found = {id(row): row.linearise(machine, g) for row in rows if not isinstance(row.source, Computed)}
+    found = {id(row): row.linearise(machine, g) for row in rows if not isinstance(row.source, KernelScalar)}
     for group in by_kernel(rows):
         one, positions = group[0][1], [source.position for _, source in group]
         values, derivatives = _scalars(machine, one.kernel, one.batch, positions, g)
@@ -86,11 +86,11 @@ def linearised(rows: Sequence[StartRow], machine: Machine, g: Array) -> list[tup
     return [found[id(row)] for row in rows]
 
 
-def by_kernel(rows: Iterable[StartRow]) -> list[list[tuple[StartRow, Computed]]]:
+def by_kernel(rows: Iterable[StartRow]) -> list[list[tuple[StartRow, KernelScalar]]]:
     """Rows whose scalars one kernel gives for one batch, each once, with what gives them."""
-    groups: dict[tuple[int, int], dict[int, tuple[StartRow, Computed]]] = {}
+    groups: dict[tuple[int, int], dict[int, tuple[StartRow, KernelScalar]]] = {}
     for row in rows:
-        if isinstance(row.source, Computed):
+        if isinstance(row.source, KernelScalar):
             groups.setdefault((id(row.source.kernel), id(row.source.batch)), {})[id(row)] = row, row.source
     return [list(group.values()) for group in groups.values()]
 
@@ -110,7 +110,7 @@ def _scalars(machine: Machine, kernel: Kernel, batch: Batch, positions: Sequence
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
+class RotationDeviation:
     """A component of the rotation that is left from R* to a node's rotation: 2 tan(angle/2) along its axis, zero where
     they agree."""
 

@@ -11,7 +11,7 @@ from netsim.equations.forms.symbols import Key
 from netsim.equations.kernels.kernel import Kernel
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, suffixes
-from netsim.equations.starts.rows import Computed, Slot, StartRow, Turn, value_kernel
+from netsim.equations.starts.rows import KernelScalar, RotationDeviation, Slot, StartRow, value_kernel
 from netsim.equations.system import System
 from netsim.library.component import dimension
 from netsim.network.network import GROUND, Beginning, Frame
@@ -246,7 +246,7 @@ def _turn_rows(system: System, signal: NodeSignal, beginning: Beginning, scope: 
             beginning.span,
             unknowns,
             np.zeros(3, np.int64),
-            Turn(frame, u @ v, c),
+            RotationDeviation(frame, u @ v, c),
             "",
             signal.node,
         )
@@ -277,7 +277,7 @@ def kernel_row(
     if not entries:
         raise InputError(Problem("E402", f"'{path}' depends on no state: it cannot have a `{word}`", span))
     live, variables, orders = zip(*entries)
-    known = np.array(variables), np.array(orders), Computed(kernel, batch, position, np.array(live))
+    known = np.array(variables), np.array(orders), KernelScalar(kernel, batch, position, np.array(live))
     return StartRow(path, word, target, span, *known, unit, GROUND, batch, position)
 
 

@@ -12,7 +12,7 @@ Function = tuple[tuple[str, ...], Card, str, int]
 
 
 @dataclass(frozen=True)
-class Given:
+class ParameterText:
     """A parameter's value: text and offset in its card, and whether an instance may give another one."""
 
     card: Card
@@ -32,7 +32,7 @@ class Block:
     ports: tuple[str, ...] = ()
     elements: list[Card] = field(default_factory=list)
     control: list[Card] = field(default_factory=list)
-    given: dict[str, Given] = field(default_factory=dict)
+    given: dict[str, ParameterText] = field(default_factory=dict)
     models: dict[str, Card] = field(default_factory=dict)
     blocks: "dict[str, Block]" = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -130,14 +130,16 @@ _PARAMETER = re.compile(
 )
 
 
-def _pairs(card: Card, start: int, outside: bool) -> Iterator[Given]:
+def _pairs(card: Card, start: int, outside: bool) -> Iterator[ParameterText]:
     """Every `name = value`, `name = {expression}`, also `name = a*b` without braces."""
     for match in _PARAMETER.finditer(card.text, start):
         bare = match[2][0] in "{'\""
-        yield Given(card, match[1].lower(), match[2][1:-1] if bare else match[2], match.start(2) + bare, outside)
+        yield ParameterText(
+            card, match[1].lower(), match[2][1:-1] if bare else match[2], match.start(2) + bare, outside
+        )
 
 
-def parameters_of(card: Card) -> Iterator[Given]:
+def parameters_of(card: Card) -> Iterator[ParameterText]:
     """Those of a `.param` line."""
     return _pairs(card, card.tokens[0].end, False)
 

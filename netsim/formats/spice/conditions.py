@@ -7,7 +7,7 @@ when the circuit is read, so these parameters keep their values (`-p` does not c
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from netsim.formats.spice.blocks import Given, parameters_of
+from netsim.formats.spice.blocks import ParameterText, parameters_of
 from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import value_of
@@ -18,10 +18,10 @@ from netsim.text.syntax import Expr, Name, Number
 WORDS = (".if", ".elseif", ".else", ".endif")
 
 
-class Known:
+class NumericParameters:
     """The parameters of the circuit as numbers."""
 
-    def __init__(self, given: dict[str, Given], celsius: float = 27.0):
+    def __init__(self, given: dict[str, ParameterText], celsius: float = 27.0):
         self.given, self.celsius = given, celsius
         self.functions: Mapping[str, tuple[tuple[str, ...], Card, str, int]] = {}
 
@@ -63,9 +63,9 @@ def value(number: Expr) -> float:
     return float(evaluate(number, Scope(_unknown)).value)
 
 
-def chosen(cards: list[Card], report: Report) -> Iterator[Card]:
+def without_conditions(cards: list[Card], report: Report) -> Iterator[Card]:
     """The cards without conditions and without the branches that do not hold; what is wrong is reported."""
-    known, branches = Known({}), list[_Branch]()
+    known, branches = NumericParameters({}), list[_Branch]()
     for card in _outside(cards):
         if card.word in (".param", ".csparam"):
             known.given.update((given.name, given) for given in parameters_of(card))
@@ -89,7 +89,7 @@ class _Branch:
     holds: bool
 
 
-def _turn(card: Card, branches: list[_Branch], known: Known, report: Report) -> None:
+def _turn(card: Card, branches: list[_Branch], known: NumericParameters, report: Report) -> None:
     """A line of an `.if`: the branches that are open behind it."""
     if card.word == ".if":
         holds = all(branch.holds for branch in branches) and _truth(card, known, report)
@@ -113,7 +113,7 @@ def _outside(cards: list[Card]) -> Iterator[Card]:
             yield card
 
 
-def _truth(card: Card, known: Known, report: Report) -> bool:
+def _truth(card: Card, known: NumericParameters, report: Report) -> bool:
     start = card.tokens[0].end
     text = card.text[start:].replace("{", "(").replace("}", ")")
     if "=" in text and not any(sign in text for sign in ("==", "<=", ">=", "!=")):

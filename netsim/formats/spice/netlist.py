@@ -11,18 +11,18 @@ from pathlib import Path
 
 from netsim.formats.format import Format
 from netsim.formats.spice.analyses.control import INSIDE, beginnings, initial_potentials, read_options, statements
-from netsim.formats.spice.analyses.sweeps import prepared
+from netsim.formats.spice.analyses.sweeps import with_swept_parameters
 from netsim.formats.spice.blocks import Block, sorted_blocks
 from netsim.formats.spice.cards import Card, Report, read_cards, told_once
 from netsim.formats.spice.circuit import Circuit
-from netsim.formats.spice.conditions import chosen
-from netsim.formats.spice.elements.asking import wanted
+from netsim.formats.spice.conditions import without_conditions
 from netsim.formats.spice.elements.devices import DEVICES, subcircuit
 from netsim.formats.spice.elements.semiconducting.parameters import LETTERS
 from netsim.formats.spice.elements.semiconducting.semiconductors import semiconductor
 from netsim.formats.spice.elements.switches import KINDS, switch
 from netsim.formats.spice.elements.windings import coupled
-from netsim.formats.spice.scopes import Made, Scope
+from netsim.formats.spice.elements.words_of_cards import require_words
+from netsim.formats.spice.scopes import Scope, ScopedDefinition
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Instance, ModelDef, Program, Statement, Terminal, Use
 
@@ -36,11 +36,11 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
     Raises `InputError` with every mistake found.
     """
     report = Report()
-    cards = list(chosen(read_cards(path, report), report))
+    cards = list(without_conditions(read_cards(path, report), report))
     top = sorted_blocks(cards, report)
     circuit = Circuit(report, set(types))
     read_options(top.control, circuit)
-    prepared(top, circuit)
+    with_swept_parameters(top, circuit)
     scope = Scope(top, circuit, None)
     made = _contents(scope, ())
     for block in top.blocks.values() if everything else ():
@@ -124,7 +124,7 @@ def _element(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
 
 
 def _expanded(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
-    tokens = wanted(card, 1, "X1 node node subcircuit")
+    tokens = require_words(card, 1, "X1 node node subcircuit")
     names = [token for token in tokens if token.text not in ("params:", "params")]
     block = scope.block.block(names[-1].text)
     if block is None:
@@ -137,7 +137,7 @@ def _expanded(card: Card, scope: Scope, above: tuple[Block, ...]) -> Instance:
     return subcircuit(card, scope, made)
 
 
-def _definition(block: Block, scope: Scope, above: tuple[Block, ...]) -> Made:
+def _definition(block: Block, scope: Scope, above: tuple[Block, ...]) -> ScopedDefinition:
     """The model of a subcircuit, made where it is used first."""
     assert block.parent is not None and block.head is not None
     outer = scope.of_block(block.parent)

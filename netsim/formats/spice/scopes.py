@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from netsim.formats.spice.blocks import Block, Function, Given
+from netsim.formats.spice.blocks import Block, Function, ParameterText
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import BOLTZMANN, GROUNDS, KELVIN, VALUES, Circuit, word
 from netsim.formats.spice.expressions import expression
@@ -21,7 +21,7 @@ from netsim.text.syntax import NOWHERE, Binary, Binding, Expr, Instance, Name, N
 
 
 @dataclass
-class Made:
+class ScopedDefinition:
     """A definition that instances refer to: its name and what it takes from outside, to be bound and connected by every
     instance."""
 
@@ -56,7 +56,7 @@ class Scope:
         self.reached: dict[str, str] = {}
         self.functions: Mapping[str, Function] = block.all_functions()
         self.through: dict[str, tuple[str, str]] = {}
-        self.made: dict[str, Made] = {}
+        self.made: dict[str, ScopedDefinition] = {}
         self.touched: dict[str, list[str]] = {}
         self.ends: dict[str, tuple[str, ...]] = {}
         self.beside: list[Instance] = []
@@ -209,7 +209,7 @@ class Scope:
             )
         return value
 
-    def given(self, given: Given) -> Expr:
+    def given(self, given: ParameterText) -> Expr:
         """The value of a parameter of this block."""
         value = value_of(given.text)
         span = given.card.span(given.start, given.start + len(given.text))
@@ -241,16 +241,20 @@ class Scope:
     ) -> Instance:
         """An element as an instance of a type of the library."""
         span = card.span()
-        given = tuple(placed(Binding(name, value), span) for name, value in bindings.items())
-        begun = tuple(placed(Start("start", _name(name, span), value), span) for name, value in (starts or {}).items())
+        given = tuple(with_spans(Binding(name, value), span) for name, value in bindings.items())
+        begun = tuple(
+            with_spans(Start("start", _name(name, span), value), span) for name, value in (starts or {}).items()
+        )
         return Instance(
             _name(self.elements[card.word], card.at(card.tokens[0])), type_, tuple(nodes), given, begun, span=span
         )
 
-    def of(self, card: Card, made: Made, nodes: Iterable[Name], bindings: dict[str, Expr]) -> Instance:
+    def of(self, card: Card, made: ScopedDefinition, nodes: Iterable[Name], bindings: dict[str, Expr]) -> Instance:
         """An instance of a definition of this circuit, with what that takes from outside."""
         span = card.span()
-        outer = {made_name: self.parameter(name, span) for name, made_name in zip(made.captured, made_captured(made))}
+        outer = {
+            made_name: self.parameter(name, span) for name, made_name in zip(made.captured, captured_parameters(made))
+        }
         return self.instance(
             card, made.name, (*nodes, *(self.node(name, span) for name in made.nodes)), {**bindings, **outer}
         )
@@ -267,8 +271,10 @@ class Scope:
         """One more instance of the library beside the element at hand (a resistance in series, a block of an
         expression)."""
         ours = new_name(word(name), "_", self.taken)
-        given = tuple(placed(Binding(key, value), span) for key, value in bindings.items())
-        begun = tuple(placed(Start("start", _name(key, span), value), span) for key, value in (starts or {}).items())
+        given = tuple(with_spans(Binding(key, value), span) for key, value in bindings.items())
+        begun = tuple(
+            with_spans(Start("start", _name(key, span), value), span) for key, value in (starts or {}).items()
+        )
         self.beside.append(Instance(_name(ours, span), type_, tuple(nodes), given, begun, span=span))
 
     def inner_node(self, name: str, span: Span) -> Name:
@@ -288,9 +294,9 @@ class Scope:
         """A random function is its nominal value."""
         self.circuit.report.note(f"'{name}' is its nominal value: nothing is drawn at random", span)
 
-    def finish(self, name: str) -> Made:
+    def finish(self, name: str) -> ScopedDefinition:
         """What an instance of this block's model has to hand on."""
-        return Made(name, tuple(self.captured), tuple(self.reached), self)
+        return ScopedDefinition(name, tuple(self.captured), tuple(self.reached), self)
 
     def taken_from_outside(self) -> tuple[list[Param], list[Terminal]]:
         """Declarations of what is captured."""
@@ -299,18 +305,18 @@ class Scope:
         ]
 
 
-def made_captured(made: Made) -> tuple[str, ...]:
+def captured_parameters(made: ScopedDefinition) -> tuple[str, ...]:
     """The names in the definition of the parameters that it takes from outside."""
     return tuple(made.scope.captured.values()) if made.scope else ()
 
 
-def placed(tree: Any, span: Span) -> Any:
+def with_spans(tree: Any, span: Span) -> Any:
     """The same syntax with a place where it had none."""
     if isinstance(tree, tuple):
-        return tuple(placed(item, span) for item in tree)
+        return tuple(with_spans(item, span) for item in tree)
     if not is_dataclass(tree):
         return tree
-    changed = {f.name: placed(getattr(tree, f.name), span) for f in fields(tree) if f.name != "span"}
+    changed = {f.name: with_spans(getattr(tree, f.name), span) for f in fields(tree) if f.name != "span"}
     if getattr(tree, "span", None) == NOWHERE:
         changed["span"] = span
     return replace(tree, **changed)  # type: ignore[type-var]

@@ -25,7 +25,7 @@ from netsim.initial.consistent.derivatives import equations_of, partials_table
 from netsim.initial.consistent.newton import StageUnknowns, unknowns_of
 from netsim.initial.consistent.plan import residual_tables
 from netsim.initial.diagnosis.operating_point import LARGE, behind
-from netsim.initial.fixed import fixed_rows, held, stage_of
+from netsim.initial.fixed import fixed_rows, held_offsets, stage_of
 from netsim.initial.initial import Structure, with_coordinates
 from netsim.initial.stages import Stages, slots, stage_triples
 
@@ -77,7 +77,7 @@ def compiled_start(machine: Machine, structure: Structure, at_rest: bool, known:
     if not at_rest:
         static = structure.static
         fixed, freed = fixed_rows(machine, structure.at_rest, static, rows)
-        offsets = held(structure.at_rest, static, structure.static_triples, fixed, freed)
+        offsets = held_offsets(structure.at_rest, static, structure.static_triples, fixed, freed)
         if offsets.d.max(initial=0) > 0:
             return None
         stages = Stages(machine, structure.at_rest, offsets, structure.static_triples, weights)

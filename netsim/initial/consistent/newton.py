@@ -26,7 +26,7 @@ from netsim.initial.stages import (
     stage_variables,
 )
 from netsim.structure.orders import Offsets
-from netsim.structure.prescribed import holding, prescribed_pairs
+from netsim.structure.prescribed import hold_factors, prescribed_pairs
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -223,7 +223,7 @@ def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size
     pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
-    held = largest * holding(s, values, pairs) * values[pairs[0]] * values[pairs[1]]
+    held = largest * hold_factors(s, values, pairs) * values[pairs[0]] * values[pairs[1]]
     return mass + columns_of(held, ends[0], ends[1], shape) + massless
 
 

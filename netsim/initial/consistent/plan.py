@@ -15,7 +15,7 @@ from netsim.core.linear.factors import Factor
 from netsim.equations.machine import Call, call_table
 from netsim.initial.consistent.derivatives import equations_of
 from netsim.initial.stages import Stages, masses, slots, stage_variables
-from netsim.structure.prescribed import HOLD, holding, prescribed_pairs
+from netsim.structure.prescribed import HOLD, hold_factors, prescribed_pairs
 
 Array = np.ndarray
 CORNER = 1e-13
@@ -183,7 +183,7 @@ def _least_change(stages: Stages, stage: _Stage, values: Array, sizes: Array, he
     prescribed = prescribed_pairs(s, o, stages.machine.system.n, nk) if stage.k < 0 else momenta[:, :0]
     pairs = np.hstack([momenta, prescribed])
     ends = np.stack([np.append(s.equation[momenta[0]], s.variable[prescribed[0]]), s.variable[pairs[1]]])
-    shares = np.append(np.full(momenta.shape[1], -mass_scale), holding(s, sized, prescribed))
+    shares = np.append(np.full(momenta.shape[1], -mass_scale), hold_factors(s, sized, prescribed))
     follows = (variables >= nk) & ~(held[variables] & ~rates)  # has no inertia that would keep what it is
     if len(mass) or pairs.size:
         own = _own_mass(stages, values, mass, momenta)[variables] * mass_scale * sizes[variables] ** 2

@@ -7,7 +7,7 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars
-from netsim.equations.starts.rows import StartRow, Turn
+from netsim.equations.starts.rows import RotationDeviation, StartRow
 from netsim.initial.assembly import Sizes, length
 from netsim.initial.charts import turn_between
 from netsim.library.component import is_kinematic
@@ -20,7 +20,7 @@ Array = np.ndarray
 class Change:
     """A default, or a written start, that had to give way: in words, and how far in SI. `kind` is position, velocity or
     start; far for what begins far from its operating point (see netsim.initial.diagnosis.operating_point); hard of a
-    start that the homotopy ladder found (see netsim.simulate.setup.beginning)."""
+    start that the homotopy ladder found (see netsim.simulate.setup.start_of_run)."""
 
     text: str
     size: float
@@ -77,7 +77,7 @@ def changes(
 
 def _closed_start(written: StartRow, taken: StartRow) -> Change:
     miss = abs(taken.target - written.target)
-    if isinstance(written.source, Turn) and isinstance(taken.source, Turn):
+    if isinstance(written.source, RotationDeviation) and isinstance(taken.source, RotationDeviation):
         miss = turn_between(written.source.wanted, taken.source.wanted) if written.source.component == 0 else 0.0
         text = f"start {written.path} was turned by {np.degrees(miss):.3g} deg"
         return Change(text, miss if miss > 1e-9 else 0.0, "start")

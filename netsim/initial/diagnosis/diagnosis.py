@@ -57,7 +57,7 @@ def _named(machine: Machine, sizes: Array, most: int = NAMED) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StoppedRun:
     """How a run stopped: status, beginning and size of the last step, the reason for its small size (empty: steps were
     given), and whether shorter steps had larger estimated errors."""
 
@@ -88,7 +88,7 @@ def table_ends(t: float) -> Problem:
 
 
 def explain_failure(
-    machine: Machine, stopped: Stopped, stands: Array, state: Array, tried: tuple[Array, Array, Array]
+    machine: Machine, stopped: StoppedRun, stands: Array, state: Array, tried: tuple[Array, Array, Array]
 ) -> Problem:
     """Why a run stopped: where, at which element, what was tried and what to try.
 
@@ -123,7 +123,7 @@ def explain_failure(
     return Problem("E505", message, where, hint=hint)
 
 
-def _without_value(machine: Machine, stopped: Stopped, stands: Array, g: Array) -> list[Instance]:
+def _without_value(machine: Machine, stopped: StoppedRun, stands: Array, g: Array) -> list[Instance]:
     """Elements that give no finite value: where Newton's method was, or, where no step led on, a little further on in
     time, before and behind one correction."""
     found = not_finite(machine, g)
@@ -151,7 +151,7 @@ def _corrected(machine: Machine, g: Array) -> Array:
 
 
 def _explain_not_finite(
-    machine: Machine, stopped: Stopped, broken: list[Instance], residuals: Array, g: Array
+    machine: Machine, stopped: StoppedRun, broken: list[Instance], residuals: Array, g: Array
 ) -> Problem:
     bad = [int(i) for i in np.flatnonzero(~np.isfinite(residuals))]
     rows = f", in {', '.join(describe_row(machine.system, i) for i in bad[:NAMED])}" if bad else ""
@@ -196,7 +196,7 @@ def explain_endless(machine: Machine, t: float, span: float, steps: int, stop: f
 
 
 @dataclass(frozen=True)
-class Unstable:
+class UnstableRun:
     """An explicit method that has taken so many steps up to t of a run, and why it takes no more."""
 
     method: str
@@ -206,7 +206,7 @@ class Unstable:
     why: str
 
 
-def explain_unstable(machine: Machine, bound: Unstable, state: Array) -> Problem:
+def explain_unstable(machine: Machine, bound: UnstableRun, state: Array) -> Problem:
     """E505: an explicit method stops, as a time constant is short beside the run; `state` is the last one."""
     t, steps = bound.t, bound.steps
     words, time, place = fastest(machine, state)
@@ -221,7 +221,7 @@ def explain_unstable(machine: Machine, bound: Unstable, state: Array) -> Problem
     return Problem("E505", message, span_of(machine.system, place), hint=hint)
 
 
-def _explain_runaway(machine: Machine, stopped: Stopped, words: str, time: float, place: Array) -> Problem:
+def _explain_runaway(machine: Machine, stopped: StoppedRun, words: str, time: float, place: Array) -> Problem:
     what = f": {words} changes by its own size within {time:.2g} s" if words else ""
     message = f"no step is short enough beyond t = {stopped.before:g} s{what}"
     apart = float(np.spacing(stopped.before))
@@ -234,7 +234,7 @@ def _explain_runaway(machine: Machine, stopped: Stopped, words: str, time: float
     return Problem("E507", message, span_of(machine.system, place), hint=hint)
 
 
-def _explain_rounding(machine: Machine, stopped: Stopped, state: Array) -> Problem:
+def _explain_rounding(machine: Machine, stopped: StoppedRun, state: Array) -> Problem:
     words, _, place = fastest(machine, state)
     beside = f"; {words} changes fastest" if words else ""
     message = f"no step beyond t = {stopped.before:g} s meets the tolerance: rounding increases the estimated error of "
@@ -267,7 +267,7 @@ def _singular(machine: Machine, entries: Array) -> SingularMatrix | None:
     return None
 
 
-def _singular_ahead(machine: Machine, stopped: Stopped, stands: Array) -> SingularMatrix | None:
+def _singular_ahead(machine: Machine, stopped: StoppedRun, stands: Array) -> SingularMatrix | None:
     """The finding where the equations are singular just beyond the last good point, which no short step tells by
     itself."""
     if not stopped.shortened:

@@ -15,7 +15,7 @@ from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, with_redundant
 from netsim.initial.reactions.reactions import constraint_owners
-from netsim.initial.reactions.redundancy import loops, mobility, without
+from netsim.initial.reactions.redundancy import loops, mobility, without_constraints
 from netsim.network.network import Instance
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
@@ -92,7 +92,7 @@ class Locking:
 def locked_chains(machine: Machine, g: Array) -> list[Problem]:
     """N403 where a closed chain of a machine with redundant constraints cannot move from the position in g, whatever
     drives it, and could if an axis were turned. A chain that no axis frees is a structure that is meant."""
-    whole = without(machine, None) if machine.system.redundant else None
+    whole = without_constraints(machine, None) if machine.system.redundant else None
     found = locking(whole, g, axes_of_loops(whole, g)) if whole else None
     if found is None:
         return []

@@ -26,7 +26,7 @@ from netsim.equations.forms.form import Form
 from netsim.equations.forms.symbols import CONSTANT, Key
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.layout import Layout
-from netsim.equations.machine import Machine, rebuilt, with_history
+from netsim.equations.machine import Machine, with_history, with_system
 from netsim.equations.system import System, with_indeterminacy
 from netsim.initial.initial import Structure, structure_of
 from netsim.initial.stages import Stages, stage_matrix
@@ -46,7 +46,7 @@ NEARLY, REGULAR = 1e-9, 1e8
 standing there; matrices of a condition below `REGULAR` are not looked at."""
 
 
-class Crowded(Exception):
+class IndeterminacyFound(Exception):
     """Elements hold the same thing for which the machine has no places yet: `machine` and `structure` have them."""
 
     def __init__(self, machine: Machine, structure: Structure):
@@ -55,8 +55,8 @@ class Crowded(Exception):
 
 
 def set_indeterminacy(machine: Machine, structure: Structure, g: Array, mode: bytes) -> None:
-    """Coefficients for the mode in g, found anew where they may depend on the position. Raises `Crowded` where the
-    machine lacks places for them."""
+    """Coefficients for the mode in g, found anew where they may depend on the position. Raises `IndeterminacyFound`
+    where the machine lacks places for them."""
     shares = indeterminacy_of(machine.system.batches)
     if shares is not None:
         shares.use(mode)
@@ -70,7 +70,7 @@ def set_indeterminacy(machine: Machine, structure: Structure, g: Array, mode: by
         shares.known[mode] = np.array([found.get(pair, 0.0) for pair in shares.pairs])
         shares.use(mode)
         return
-    raise Crowded(*with_combinations(machine, structure, indeterminacy_for(machine.system.batches, found)))
+    raise IndeterminacyFound(*with_combinations(machine, structure, indeterminacy_for(machine.system.batches, found)))
 
 
 def with_combinations(
@@ -81,7 +81,7 @@ def with_combinations(
         enlarged = with_history(machine.element.with_indeterminacy(machine, indeterminacy), machine.problem.buffer)
         return replace(enlarged, g=machine.g), structure_of(enlarged.system, found=enlarged.element.partials.signature)
     system = with_indeterminacy(machine.system, indeterminacy)
-    return replace(rebuilt(machine, system), g=machine.g), structure_of(
+    return replace(with_system(machine, system), g=machine.g), structure_of(
         system, found=_signature(machine.system, structure.at_rest, system)
     )
 

@@ -10,7 +10,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.system import Redundant
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.consistent.derivatives import derivative
-from netsim.initial.reactions.redundancy import without
+from netsim.initial.reactions.redundancy import without_constraints
 from netsim.initial.stages import signature_of
 from netsim.text.errors import Problem
 
@@ -19,7 +19,7 @@ OPEN = 1e-5
 """Residuals of constraints (of the size of the mechanism, and of 1) above which these do not hold."""
 
 
-def parted(whole: Machine, redundant: Redundant, g: Array) -> int | None:
+def joint_come_apart(whole: Machine, redundant: Redundant, g: Array) -> int | None:
     """The unknown of the joint that holds least at the positions in g, of those some of whose constraints were left
     out; None where all of them hold. `whole` is the machine of all constraints."""
     size = signature_of(whole).size
@@ -28,18 +28,18 @@ def parted(whole: Machine, redundant: Redundant, g: Array) -> int | None:
     return int(redundant.rows[worst]) if residual[worst] > OPEN * min(1.0, sizes_of_machine(whole).size) else None
 
 
-def not_held(machine: Machine, g: Array, t: float) -> Problem | None:
+def unmet_constraints(machine: Machine, g: Array, t: float) -> Problem | None:
     """E519 where a joint, some of whose constraints were left out, does not hold at the positions in g."""
     redundant = machine.system.redundant
-    row = None if redundant is None else parted(without(machine, None), redundant, g)
-    return None if row is None else told(machine, row, t)
+    row = None if redundant is None else joint_come_apart(without_constraints(machine, None), redundant, g)
+    return None if row is None else come_apart_problem(machine, row, t)
 
 
-def told(machine: Machine, row: int, t: float) -> Problem:
+def come_apart_problem(machine: Machine, row: int, t: float) -> Problem:
     """E519 of the joint whose unknown `row` is."""
     owners = (
         batch.instances[k]
-        for batch in without(machine, None).system.batches
+        for batch in without_constraints(machine, None).system.batches
         for key, unknowns in batch.unknowns.items()
         if key[0] == "own"
         for k in np.flatnonzero(np.any(np.atleast_2d(unknowns) == row, axis=0))

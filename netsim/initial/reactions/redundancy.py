@@ -14,7 +14,7 @@ import numpy as np
 
 from netsim.core.linear.graphs import connected
 from netsim.core.linear.symbolic import pivots
-from netsim.equations.machine import Machine, build_machine, rebuilt, with_history
+from netsim.equations.machine import Machine, build_machine, with_history, with_system
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
 from netsim.initial.consistent.derivatives import partial_values
 from netsim.initial.initial import Structure, explain_structure, structure_of
@@ -41,7 +41,7 @@ def solvable(system: System, values: Values, constant: Array | None = None) -> t
         return system, structure_of(system, constant)
     except StructurallySingular as singular:
         drawn = build_machine(system, values)
-        found = repeated(drawn, drawn.g)
+        found = dependent_constraints(drawn, drawn.g)
         if found is None:
             raise InputError(explain_structure(system, singular)) from None
         reduced = without_redundant(system, found)
@@ -56,14 +56,14 @@ def _with_pins(reduced: System, constant: Array | None) -> Array | None:
     return None if constant is None else np.append(constant, np.zeros(reduced.batches[-1].n, bool))
 
 
-def joined(before: Redundant | None, found: Redundant) -> Redundant:
+def union(before: Redundant | None, found: Redundant) -> Redundant:
     """Two findings as one."""
     if before is None:
         return found
     return Redundant(np.concatenate([before.rows, found.rows]), np.concatenate([before.multipliers, found.multipliers]))
 
 
-def repeated(machine: Machine, g: Array) -> Redundant | None:
+def dependent_constraints(machine: Machine, g: Array) -> Redundant | None:
     """Constraints that depend on one another at the position in g, and as many multipliers whose forces do; None where
     there are none.
 
@@ -116,7 +116,7 @@ def loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
     )
 
 
-def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
+def is_ill_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
     """Whether the constraints that are kept come close to depending on one another at the position in g, where others
     would not: their smallest pivot beside the smallest of the best choice. `whole` is the machine of all
     constraints."""
@@ -127,7 +127,7 @@ def badly_chosen(whole: Machine, present: Redundant, g: Array) -> bool:
     return False
 
 
-def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, Structure] | None:
+def reselect(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, Structure] | None:
     """The machine with those constraints of the `whole` left out that depend on the others at the point in g, where
     these are not the ones it leaves out already.
 
@@ -135,25 +135,25 @@ def chosen_anew(machine: Machine, whole: Machine, g: Array) -> tuple[Machine, St
     which of them may be left out changes along the way: where the others come to depend on one another, a new choice is
     due."""
     present = machine.system.redundant
-    found = repeated(whole, g)
+    found = dependent_constraints(whole, g)
     if (
         present is None
         or found is None
         or (set(found.rows) == set(present.rows) and set(found.multipliers) == set(present.multipliers))
     ):
         return None
-    reduced = without(whole, found)
+    reduced = without_constraints(whole, found)
     return reduced, structure_of(reduced.system, found=signature_of(reduced))
 
 
-def without(machine: Machine, found: Redundant | None) -> Machine:
+def without_constraints(machine: Machine, found: Redundant | None) -> Machine:
     """The machine without the constraints in `found` (None: with every constraint)."""
     if machine.element is not None:
         return replace(
             with_history(machine.element.without(machine, found), machine.problem.buffer), parts=machine.parts
         )
     system = with_redundant(machine.system) if found is None else without_redundant(machine.system, found)
-    return rebuilt(machine, system)
+    return with_system(machine, system)
 
 
 def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:

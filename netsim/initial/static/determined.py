@@ -9,7 +9,7 @@ from netsim.equations.messages import LARGE
 Array = np.ndarray
 
 
-def determined(matrix: Columns, r: Array, singular: SingularMatrix, weight: Array) -> Array | None:
+def least_determined_step(matrix: Columns, r: Array, singular: SingularMatrix, weight: Array) -> Array | None:
     """The step of a singular matrix that keeps what nothing determines, by the large parts of null vectors R (in
     ordinary sizes, `weight`), and meets all equations but what contradicts others (L' matrix = 0): that of
     [matrix L; R' 0]."""

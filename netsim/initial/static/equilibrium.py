@@ -19,7 +19,7 @@ from netsim.equations.system import System
 from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import not_finite
-from netsim.initial.static.homotopy import RUNGS, Search, climb, newton, pseudo_transient, search_of
+from netsim.initial.static.homotopy import RUNGS, Search, newton, pseudo_transient, run_rungs, search_of
 from netsim.initial.static.rest import Rest, at_rest
 from netsim.network.network import Instance
 from netsim.text.errors import Problem, SimulationError
@@ -61,7 +61,7 @@ def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = False) 
     search = search_of(rest, g)
     moves, start = machine.system.layout.nk > 0, g.copy()
     failed = None
-    if (not moves or not _at_once(search)) and not climb(search, _order(moves)):
+    if (not moves or not _at_once(search)) and not run_rungs(search, _order(moves)):
         failed = _none_found(search)
         if not _stays(search, start):
             raise failed
@@ -107,7 +107,7 @@ def _stays(search: Search, start: Array) -> bool:
     search.g[:], search.staying = start, True
     if _null(search) is None:
         return False
-    return climb(search, STAYING) and search.rest.settled(search.g, search.rest.residual(search.g))
+    return run_rungs(search, STAYING) and search.rest.settled(search.g, search.rest.residual(search.g))
 
 
 def _free(search: Search, singular: SingularMatrix | None) -> str:

@@ -25,7 +25,7 @@ from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor
 from netsim.core.newton import PIVOT_QUALITY
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import without_derivative
-from netsim.initial.static.determined import determined, finite
+from netsim.initial.static.determined import finite, least_determined_step
 from netsim.initial.static.rest import Rest, step_matrix
 
 Array = np.ndarray
@@ -81,12 +81,12 @@ class Search:
             try:
                 self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=self.staying)
             except SingularMatrix as singular:
-                return determined(matrix, r, singular, self.rest.weight) if self.staying else None
+                return least_determined_step(matrix, r, singular, self.rest.weight) if self.staying else None
         return finite(self.factor, r)
 
 
 @dataclass(frozen=True, eq=False)
-class Deformed:
+class DeformedEquations:
     """F(u) + strength D (u - anchor) - offset: the equations of a rung. Rotations in space are not anchored: their
     charts move."""
 
@@ -112,7 +112,7 @@ class Deformed:
         return r if self.offset is None else r - self.offset
 
 
-PLAIN = Deformed()
+PLAIN = DeformedEquations()
 
 
 def search_of(rest: Rest, g: Array) -> Search:
@@ -134,7 +134,7 @@ def _own(rest: Rest, entries: Array) -> Array:
     return found
 
 
-def newton(search: Search, deformed: Deformed = PLAIN, most: int = MOST_NEWTON) -> bool:
+def newton(search: Search, deformed: DeformedEquations = PLAIN, most: int = MOST_NEWTON) -> bool:
     """Damped Newton from where the search stands; False (and g as it was left) where it does not converge."""
     rest, damping, before, step = search.rest, 1.0, np.inf, np.zeros(search.rest.n)
     origin, plain = search.g.copy(), deformed.offset is None and deformed.anchor is None
@@ -226,7 +226,7 @@ def gmin_stepping(search: Search) -> bool:
     anchor, strength, factor = search.u.copy(), 1.0, 0.1
     kept, reached = search.g.copy(), np.inf
     while strength > 1e-14:
-        if newton(search, Deformed(strength, anchor), 40):
+        if newton(search, DeformedEquations(strength, anchor), 40):
             kept, reached, factor = search.g.copy(), strength, max(factor**1.5, 1e-3)
             strength *= factor
             continue
@@ -246,7 +246,7 @@ def source_stepping(search: Search) -> bool:
     s, ds, kept = 0.0, 0.1, search.g.copy()
     while s < 1.0:
         ds = min(ds, 1.0 - s)
-        if newton(search, Deformed(offset=(1.0 - s - ds) * at_start), 40):
+        if newton(search, DeformedEquations(offset=(1.0 - s - ds) * at_start), 40):
             s, ds, kept = s + ds, 2.0 * ds, search.g.copy()
             continue
         search.g[:] = kept
@@ -264,7 +264,7 @@ def pseudo_transient(search: Search, shortest: float | None = None) -> bool:
     rest, h, before = search.rest, shortest or 1.0, np.inf
     for _ in range(MOST_STEPS):
         search.iterations += 1
-        r, matrix = Deformed(1.0 / h).both(search)
+        r, matrix = DeformedEquations(1.0 / h).both(search)
         step = search.solve(matrix, r)
         if (
             step is None
@@ -307,7 +307,7 @@ def _climbs(rest: Rest, matrix: Any, step: Array) -> bool:
 
 def _turns_back(search: Search, step: Array, shortest: float) -> bool:
     """Whether a step goes against one of the shortest size."""
-    r, matrix = Deformed(1.0 / shortest).both(search)
+    r, matrix = DeformedEquations(1.0 / shortest).both(search)
     small = search.solve(matrix, r)
     return small is not None and bool((search.diagonal * small) @ step < 0.0)
 
@@ -333,7 +333,7 @@ RUNGS: dict[str, Callable[[Search], bool]] = {
 }
 
 
-def climb(search: Search, names: tuple[str, ...]) -> bool:
+def run_rungs(search: Search, names: tuple[str, ...]) -> bool:
     """The rungs in turn, each from where the search began; the log tells how many iterations each took and which one
     helped."""
     start = search.g.copy()

@@ -15,13 +15,13 @@ from netsim.core.linear.columns import Columns
 from netsim.core.newton import set_coefficients
 from netsim.equations.machine import Machine
 from netsim.initial.static.homotopy import Search, limited_newton
-from netsim.initial.static.rest import Rest, carried_by, step_matrix
+from netsim.initial.static.rest import Rest, carried_unknowns, step_matrix
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Within(Rest):
+class EulerEquations(Rest):
     """The equations of a step of implicit Euler of size 1/alpha; the histories of differentiated quantities stand in
     g."""
 
@@ -36,7 +36,7 @@ class Within(Rest):
         return False
 
 
-def reinitialised(machine: Machine, g: Array, differentiated: Array, h: float) -> tuple[Array, Array, Array] | None:
+def reinitialise(machine: Machine, g: Array, differentiated: Array, h: float) -> tuple[Array, Array, Array] | None:
     """Values, differentiated quantities and their rates h behind the point in g, which has the time and the prescribed
     inputs of there and the values to start from.
 
@@ -46,8 +46,8 @@ def reinitialised(machine: Machine, g: Array, differentiated: Array, h: float) -
     g[layout.history : layout.history + layout.nq] = -differentiated / h
     weight = np.array(machine.system.nominals)
     nothing = np.zeros(machine.system.n, bool)
-    carried, unit = carried_by(machine, weight)
-    within = Within(machine, g[layout.y : layout.history], nothing, nothing, weight, carried, unit, 1.0 / h)
+    carried, unit = carried_unknowns(machine, weight)
+    within = EulerEquations(machine, g[layout.y : layout.history], nothing, nothing, weight, carried, unit, 1.0 / h)
     with np.errstate(all="ignore"):
         if not limited_newton(Search(within, g, np.where(carried, unit, 0.0)), free=0):
             return None

@@ -145,7 +145,7 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
     by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
     weight = ordinary_sizes(machine, size)
-    carried, unit = carried_by(machine, weight)
+    carried, unit = carried_unknowns(machine, weight)
     places = places_of_unknowns(layout)
     rest = Rest(machine, g[places].copy(), by_differentiated, by_velocity, weight, carried, unit)
     moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
@@ -180,7 +180,7 @@ def ordinary_sizes(machine: Machine, size: float) -> Array:
     return weight
 
 
-def carried_by(machine: Machine, weight: Array) -> tuple[Array, Array]:
+def carried_unknowns(machine: Machine, weight: Array) -> tuple[Array, Array]:
     """Unknowns of nodes with a balance of throughs, and through over across of ordinary sizes."""
     system = machine.system
     carried, unit = np.zeros(system.n, bool), np.ones(system.n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.equations.batches import Batch, FormKernels, Known, changing, delays_of, form_of
+from netsim.equations.batches import Batch, FormKernels, KnownUnknowns, changing, delays_of, form_of
 from netsim.equations.elements import batches_of
 from netsim.equations.layout import FOLLOWING, Layout
 from netsim.equations.numbering import Numbering, OwnCoordinate, across_scalars, nominal
@@ -42,7 +42,7 @@ def number(network: Network, values: Values, tree: Mechanism) -> Elements:
     numbering, coordinates, elastic = _numbered(network, tree)
     unknown = np.array(coordinates, np.int64)
     multipliers = _multipliers(network, tree)
-    known = {i: Known(own) for i, own in elastic.items()} | {
+    known = {i: KnownUnknowns(own) for i, own in elastic.items()} | {
         i: _known(network, tree, i, unknown, multipliers[i]) for i in tree.joints
     }
     batches, prescribed_inputs, grown = batches_of(network, numbering, values, _kernels(network, known), known)
@@ -143,7 +143,7 @@ def _multipliers(network: Network, tree: Mechanism) -> dict[int, Array]:
     return found
 
 
-def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multipliers: Array) -> Known:
+def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multipliers: Array) -> KnownUnknowns:
     """What a joint of the tree need not own: coordinates under their numbers or the input that prescribes them,
     multipliers that follow."""
     instance = network.instances[number]
@@ -161,10 +161,10 @@ def _known(network: Network, tree: Mechanism, number: int, unknown: Array, multi
                     MOTIONS[network.instances[coordinate.motion].component.name][1],
                 )
     rest = [i for i in range(len(own)) if i not in unknowns and i not in inputs]
-    return Known(unknowns | dict(zip(rest, map(int, multipliers))), inputs)
+    return KnownUnknowns(unknowns | dict(zip(rest, map(int, multipliers))), inputs)
 
 
-def _kernels(network: Network, known: dict[int, Known]) -> Callable[[Instance, tuple[str, ...]], FormKernels]:
+def _kernels(network: Network, known: dict[int, KnownUnknowns]) -> Callable[[Instance, tuple[str, ...]], FormKernels]:
     """Forms with exact rates, whose matrix entries by frames come order by order; coordinates of the tree's joints are
     kinematic."""
     coordinates = {

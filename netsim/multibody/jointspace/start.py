@@ -26,14 +26,14 @@ def in_joint_coordinates(absolute: Machine, point: Array, machine: Machine) -> A
     point, g = point.copy(), machine.g.copy()
     recharted(absolute.system, point, all_of_them=True)
     g[: layout.one] = point[: old.one]
-    for ours, theirs in (*shared(machine, absolute), *_discretes(machine, absolute)):
+    for ours, theirs in (*shared_slots(machine, absolute), *_discretes(machine, absolute)):
         g[ours] = point[theirs]
     _place_coordinates(absolute, point, g, element)
     set_differentiated(machine, g)
     return g
 
 
-def shared(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
+def shared_slots(machine: Machine, absolute: Machine) -> Iterator[tuple[Array, Array]]:
     """Slots that both machines have: of nodes without frames, of what components own (of elastic coordinates with their
     rates), of inputs that read signals, of rates of differentiated quantities."""
     ours, theirs = machine.system, absolute.system
@@ -79,12 +79,12 @@ def _owned(batch: Batch, other: Batch, nk: int, k: int) -> Iterator[tuple[Array,
     """Unknowns of element k that no node has, an order, and what they are at this order in the other formulation."""
     for key, numbers in batch.unknowns.items():
         if key[0] in ("own", "input") and (numbers[k] >= nk or key[1] in batch.form.coordinates):
-            yield numbers, 0, same(batch, other, key)
+            yield numbers, 0, matching_unknowns(batch, other, key)
     for i, (_, rate) in batch.form.coordinates.items():
         yield batch.unknowns["own", i], 1, other.unknowns["own", other.form.own.index(rate)]
 
 
-def same(batch: Batch, other: Batch, key: Key) -> Array:
+def matching_unknowns(batch: Batch, other: Batch, key: Key) -> Array:
     """The unknowns of another form of the same type that are what `key` is in this one: own ones go by their names."""
     return (
         other.unknowns["own", other.form.own.index(batch.form.own[key[1]])] if key[0] == "own" else other.unknowns[key]

@@ -18,7 +18,7 @@ from netsim.multibody.jointspace.joints import FIXED, PRISMATIC, REVOLUTE, SPHER
 from netsim.multibody.jointspace.spanning import axis_of, is_planar, point
 from netsim.multibody.recursion.chains import ENDS, chains_of
 from netsim.multibody.recursion.inertias import NOTHING, RigidBody, is_silent, rigid_bodies
-from netsim.multibody.recursion.links import LINKS, Drawn, PlacedLink, own_slots, placed
+from netsim.multibody.recursion.links import LINKS, ForeshortenedNode, PlacedLink, own_slots, placed
 from netsim.multibody.recursion.projection import TOGETHER
 from netsim.multibody.recursion.sources import (
     FORCE,
@@ -64,7 +64,7 @@ class NetworkTree:
     frames: dict[int, Frame]
     coordinates: Slots
     rates: Slots
-    drawn: tuple[tuple[Drawn, slice], ...]
+    drawn: tuple[tuple[ForeshortenedNode, slice], ...]
     sources: tuple[Source, ...]
     pushes: tuple[Push, ...] = ()
 
@@ -322,13 +322,13 @@ class _Growing:
         found = tuple(replace(s, coordinate=tree.joint[body].start) for s, body in driven.sources)
         return NetworkTree(tree, self.frames, *self._slots(tree), found, tuple(driven.pushes))
 
-    def _slots(self, tree: Tree) -> tuple[Slots, Slots, tuple[tuple[Drawn, slice], ...]]:
+    def _slots(self, tree: Tree) -> tuple[Slots, Slots, tuple[tuple[ForeshortenedNode, slice], ...]]:
         """What of a global vector are coordinates of the tree, what their rates, and what follows from them."""
         system = self.machine.system
         layout, first = system.layout, system.numbering.first
         coordinates: list[tuple[Array, slice]] = []
         rates: list[tuple[Array, slice]] = []
-        drawn: list[tuple[Drawn, slice]] = []
+        drawn: list[tuple[ForeshortenedNode, slice]] = []
         for instance, named, _ in self.joints:
             for step, body in named:
                 if (

@@ -11,7 +11,7 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.multibody.jointspace.spanning import point
-from netsim.multibody.recursion.links import Drawn, FlexibleLink, PlacedLink, axes_of
+from netsim.multibody.recursion.links import FlexibleLink, ForeshortenedNode, PlacedLink, axes_of
 from netsim.multibody.tree.beam import Beam, Section
 from netsim.network.network import GROUND, Instance
 from netsim.network.values import Values
@@ -133,7 +133,7 @@ def _placed(machine: Machine, elements: list[Instance], end: Instance | None, ta
             int(layout.unknown(first[element.nodes[4] : element.nodes[4] + 1], derivative)[0]) for derivative in (0, 1)
         ]
         back.append(
-            Drawn(
+            ForeshortenedNode(
                 slots[0], slots[1], beam.shortening(float(lengths[: k + 1].sum()) if k + 1 < len(lengths) else length)
             )
         )

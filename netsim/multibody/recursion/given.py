@@ -16,7 +16,7 @@ from netsim.multibody.tree.algorithms.superelements import Cut
 Array = np.ndarray
 
 
-class Given(NamedTuple):
+class GivenMotion(NamedTuple):
     """The tree's superelements, and what is known of coordinates: motion (nv) marks, place in q (nv); for each source
     its coordinate, its prescribed input's slots (value, rate, second rate), its share, and what that is of the
     coordinate; and the pushes between bodies. Truncated: the equations M v' + dV/dq = tau."""
@@ -52,12 +52,12 @@ def set_given(given, problem, g, t, q, v, known):
             known[k] += given.share[s] * g[given.slots[s, 0]]
 
 
-def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> Given:
+def given_of(found: NetworkTree, layout: Any, cut: Cut, truncated: bool = False) -> GivenMotion:
     """The arrays of what is known."""
     sources, pushes = found.sources, found.pushes
     slots = [layout.prescribed(np.array([s.prescribed for s in sources], np.int64), order) for order in range(3)]
     frames = [(found.frames[p.source.nodes[0]], found.frames[p.source.nodes[1]]) for p in pushes]
-    return Given(
+    return GivenMotion(
         found.motion,
         places(found.tree),
         np.array([s.coordinate for s in sources], np.int64),

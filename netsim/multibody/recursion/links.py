@@ -36,7 +36,7 @@ class FlexibleLink:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class ForeshortenedNode:
     """A node of a chain that draws back by q^T matrix q / 2: the slots of its place and rate in a global vector."""
 
     place: int
@@ -56,7 +56,7 @@ class PlacedLink:
     link: FlexibleLink
     coordinates: Array
     rates: Array
-    drawn: tuple[Drawn, ...] = ()
+    drawn: tuple[ForeshortenedNode, ...] = ()
 
     @property
     def span(self) -> Span:

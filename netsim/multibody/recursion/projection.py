@@ -40,7 +40,7 @@ class Freedom:
 
 
 @dataclass(frozen=True)
-class Acting:
+class SourceAxis:
     """A source between two bodies: whether it turns or pushes, its axis, in the reference placement, and its point on
     the second body."""
 
@@ -59,7 +59,7 @@ def chain(source: Instance, joint: Instance, named: Sequence[tuple[Step, str]], 
     return [Freedom(step.kind, sign * axis_of(joint, step, values), body) for step, body in named[::sign]]
 
 
-def weights(freedoms: Sequence[Freedom], centre: Array, acting: Acting) -> Array | None:
+def weights(freedoms: Sequence[Freedom], centre: Array, acting: SourceAxis) -> Array | None:
     """w_k of all freedoms, None where one depends on the configuration."""
     found = np.zeros(len(freedoms))
     for k, freedom in enumerate(freedoms):
@@ -100,7 +100,7 @@ def _parallel(freedom: Freedom, axis: Array) -> bool:
 
 
 def _passes_through(
-    freedom: Freedom, before: Sequence[Freedom], after: Sequence[Freedom], centre: Array, acting: Acting
+    freedom: Freedom, before: Sequence[Freedom], after: Sequence[Freedom], centre: Array, acting: SourceAxis
 ) -> bool:
     """Whether a force never has a moment about a turn: it goes along the axis, or through it. A couple always has one
     about a ball joint."""
@@ -116,8 +116,8 @@ def _passes_through(
     return bool(np.linalg.norm(arm) <= size) or all(_parallel(turn, arm) for turn in after)
 
 
-def acting(source: Instance, kind: int, values: Values) -> Acting:
+def source_axis(source: Instance, kind: int, values: Values) -> SourceAxis:
     """The axis and the point of a source between two bodies."""
     given = values.parameters(source)
     axis = axis_of(source, Step(kind, ("axis",) if "axis" in given else ()), values)
-    return Acting(kind, axis, point(source, "at", values) if "at" in given else np.zeros(3))
+    return SourceAxis(kind, axis, point(source, "at", values) if "at" in given else np.zeros(3))

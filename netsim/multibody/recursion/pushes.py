@@ -29,7 +29,7 @@ class Pushes(NamedTuple):
 
 
 @compiled
-def push(t, q, pushes, g, zero, m, world, wrenches):
+def add_push_wrenches(t, q, pushes, g, zero, m, world, wrenches):
     """wrenches (n, 6) = what the pushes do at q, in the nodes' own axes about their origins; Motion, world (n, 12) and
     zero (nv,) are room."""
     wrenches[:] = 0.0

@@ -14,8 +14,8 @@ import numpy as np
 
 from netsim.core.compiled.function import compiled, inlined, inner
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
-from netsim.multibody.recursion.given import Given, set_given
-from netsim.multibody.recursion.pushes import push
+from netsim.multibody.recursion.given import GivenMotion, set_given
+from netsim.multibody.recursion.pushes import add_push_wrenches
 from netsim.multibody.recursion.sources import POSITION
 from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.forward import Articulated, make_articulated, mixed_into
@@ -40,7 +40,7 @@ class Stages(NamedTuple):
     trial: Array
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """What a rate is computed in: known (nv), wrenches (n, 6), frames in the ground's axes (n, 12), Motion,
     Articulated; accelerations and forces (nv)."""
 
@@ -55,7 +55,7 @@ class Room(NamedTuple):
 
 def runge_kutta(
     flat: Any,
-    given: Given,
+    given: GivenMotion,
     problem: Any,
     g: Array,
     q: Array,
@@ -125,7 +125,7 @@ def rates_into(t, q, v, dq):
 
 
 @compiled
-def resist(t, v, motion, lost, known):
+def subtract_resistance(t, v, motion, lost, known):
     """known -= what friction of joints and damping of beams take at velocities v, where forces are known; `lost` is
     room."""
     for k in range(len(v)):
@@ -170,10 +170,10 @@ def _rate(t, given, problem, g, time, y, nq, room, dy):
     q, v = y[:nq], y[nq:]
     set_given(given, problem, g, time, q, v, room.known)
     if len(given.pushes.nodes) > 0:
-        push(t, q, given.pushes, g, room.articulated.zero, room.motion, room.world, room.wrenches)
+        add_push_wrenches(t, q, given.pushes, g, room.articulated.zero, room.motion, room.world, room.wrenches)
     moving = v
     if given.truncated:
-        resist(t, v, given.motion, room.tau, room.known)
+        subtract_resistance(t, v, given.motion, room.tau, room.known)
         moving = room.articulated.zero
     if given.cut.most == 1:
         good = mixed_into(
@@ -272,7 +272,7 @@ def _inside(stages, theta, step, y, result):
 def _integrate(t, given, problem, g, y, nq, stops, times, rtol, nominal, longest, order, stages, qs, vs):
     nv, end, all_stages = len(y) - nq, stages.errors.shape[1] - 1, len(stages.nodes)
     n = len(t.node)
-    room = Room(
+    room = Workspace(
         np.zeros(nv),
         np.zeros((n, 6)),
         np.zeros((n, 12)),

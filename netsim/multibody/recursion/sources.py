@@ -15,7 +15,7 @@ from netsim.equations.inputs import bounds_of
 from netsim.equations.machine import Machine
 from netsim.multibody.jointspace.joints import MOTIONS, PRISMATIC, REVOLUTE, Step, flange_of
 from netsim.multibody.jointspace.spanning import point
-from netsim.multibody.recursion.projection import Acting, acting, chain, measures_angle, weights
+from netsim.multibody.recursion.projection import SourceAxis, chain, measures_angle, source_axis, weights
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import Values
 from netsim.text.errors import Problem
@@ -70,11 +70,11 @@ class Push:
 
     source: Instance
     prescribed: int
-    acting: Acting
+    acting: SourceAxis
 
 
 @dataclass
-class Driven:
+class TreeSources:
     """What drives a tree: sources with the bodies in whose joints they act, pushes, and sources that are neither."""
 
     sources: list[tuple[Source, str]] = field(default_factory=list)
@@ -90,13 +90,13 @@ Joints = list[tuple[Instance, list[tuple[Step, str]]]]
 """Joints, each with its freedoms and the bodies these end in."""
 
 
-def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], used: set[str]) -> Driven:
+def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], used: set[str]) -> TreeSources:
     """What drives joints between bodies on `nodes`; the names of the sources are added to `used`."""
     network, values = machine.system.network, machine.values
     of_time = {
         (network.instances[b.instance].name, b.quantity.name) for b in bounds_of(network, values) if not b.reads_signals
     }
-    found = Driven()
+    found = TreeSources()
     for instance in network.instances:
         name = (ACTING | ON_FLANGES).get(instance.component.name, (0, "", 0))[1]
         if (instance.name, name) not in of_time:
@@ -111,7 +111,7 @@ def sources_of_joints(machine: Machine, joints: Joints, nodes: Collection[int], 
     return found
 
 
-def _at_flange(source: Instance, prescribed: int, joints: Joints, found: Driven) -> bool:
+def _at_flange(source: Instance, prescribed: int, joints: Joints, found: TreeSources) -> bool:
     """Add a source between the ground and a flange; False where it has no place."""
     what = ON_FLANGES[source.component.name][2]
     for joint, named in joints:
@@ -124,12 +124,12 @@ def _at_flange(source: Instance, prescribed: int, joints: Joints, found: Driven)
 
 
 def _between(
-    source: Instance, prescribed: int, joints: Joints, nodes: Collection[int], values: Values, found: Driven
+    source: Instance, prescribed: int, joints: Joints, nodes: Collection[int], values: Values, found: TreeSources
 ) -> bool:
     """Add a source between two bodies, along the coordinates of the joint between them or as a push; False where it has
     no place."""
     kind, _, what = ACTING[source.component.name]
-    does = acting(source, kind, values)
+    does = source_axis(source, kind, values)
     joint, freedoms = next(
         ((joint, c) for joint, named in joints if (c := chain(source, joint, named, values))), (None, [])
     )

@@ -9,7 +9,7 @@ from netsim.equations.machine import Machine
 from netsim.initial.charts import recharted
 from netsim.multibody.jointspace.spanning import is_planar
 from netsim.multibody.recursion.bodies import NetworkTree
-from netsim.multibody.recursion.links import Drawn
+from netsim.multibody.recursion.links import ForeshortenedNode
 from netsim.multibody.tree import model
 from netsim.multibody.tree.algorithms.observers import jacobian, placements, twists
 from netsim.multibody.tree.model import Tree, neutral
@@ -52,7 +52,7 @@ class Translation:
     plane: Plane
     coordinates: tuple[Array, Array]
     rates: tuple[Array, Array]
-    drawn: tuple[tuple[Drawn, Array, slice], ...]
+    drawn: tuple[tuple[ForeshortenedNode, Array, slice], ...]
 
 
 def translation(machine: Machine, found: NetworkTree) -> Translation:

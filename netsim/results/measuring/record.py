@@ -15,7 +15,7 @@ from netsim.network.network import Network
 from netsim.results.over_frequency.figures import functions, response_between
 from netsim.results.over_frequency.harmonics import distortion, harmonics
 from netsim.results.samples import Trace
-from netsim.results.series import Along, WhenRead, refined, series_scope, trajectory_of, unit_of, within_steps
+from netsim.results.series import Along, LazySeries, refined, series_scope, trajectory_of, unit_of, within_steps
 from netsim.results.trajectories import OVER, Trajectory, crossings, largest, negative
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
@@ -63,7 +63,7 @@ class Record:
             inside = (self.time > first) & (self.time < last)
             ends = [max(first, self.time[0])], self.time[inside], [min(last, self.time[-1])]
             time = refined(np.unique(np.concatenate(ends)))
-            values: Mapping[str, Array] = WhenRead(
+            values: Mapping[str, Array] = LazySeries(
                 self.values, lambda series: response_between(self.time, series, time)
             )
         else:
@@ -79,7 +79,7 @@ class Record:
         """An expression at instants inside the intervals of this refined axis."""
         whole = self.whole or self
         if self.responses:
-            there: Mapping[str, Array] = WhenRead(whole.values, lambda x: response_between(whole.time, x, instants))
+            there: Mapping[str, Array] = LazySeries(whole.values, lambda x: response_between(whole.time, x, instants))
         else:
             there = within_steps(whole.time, whole.values, whole.trace, instants)
         named = replace(self, time=instants, values=there, along=self.integrated)
@@ -99,7 +99,7 @@ class Record:
 
     def functions(self) -> "Mapping[str, Callable[[Call, Scope], Typed]]":
         """What expressions may call besides the functions of the language."""
-        takes = WhenRead(TAKES, lambda take: partial(take, self))
+        takes = LazySeries(TAKES, lambda take: partial(take, self))
         return {**takes, **functions(self.time, self.looked)} if self.responses else takes
 
     def figure(self, statement: Measure) -> Typed:

@@ -15,7 +15,7 @@ from netsim.core.loop.refined import refine_axis
 from netsim.results.measuring.record import Record, of_several
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Figure, Trace
-from netsim.results.series import REFINED, WhenRead, to_powers, unit_of
+from netsim.results.series import REFINED, LazySeries, to_powers, unit_of
 from netsim.results.trajectories import OVER, SUMMED, Trajectory, crossings
 from netsim.text.errors import NetsimError
 from netsim.text.expressions.typed import Scope, Typed, evaluate
@@ -25,7 +25,7 @@ from netsim.text.units import NO_DIMENSION, Dimension
 Array = np.ndarray
 
 
-class OneByOne(Exception):
+class NotSideBySide(Exception):
     """The runs have to be measured one by one."""
 
 
@@ -57,17 +57,17 @@ class SideBySide(Record):
             or isinstance(found.value, tuple)
             or np.shape(found.value)[1:] not in ((), (1,))
         ):
-            raise OneByOne
+            raise NotSideBySide
         return found
 
     def all(self, call: Call) -> tuple[Trajectory, Dimension | None]:
         """The argument of a call in all runs (runs, instants), and its dimension."""
         if len(call.arguments) != 1 or call.keywords:
-            raise OneByOne
+            raise NotSideBySide
         (argument,), time = call.arguments, self.fine.time
         found = evaluate(argument, self.fine.scope())
         if isinstance(found.value, tuple) or np.ndim(found.value) != 2:
-            raise OneByOne
+            raise NotSideBySide
         count = len(found.value)
 
         def inside(instants: Array) -> Array:
@@ -97,7 +97,7 @@ def _when(record: SideBySide, call: Call, scope: Scope) -> Typed:
     """The first instants at which a comparison comes true."""
     comparison = call.arguments[0] if len(call.arguments) == 1 else None
     if not isinstance(comparison, Binary) or comparison.op not in ("<", "<=", ">", ">=", "=="):
-        raise OneByOne
+        raise NotSideBySide
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     rows = record.rows(Call("when", (difference,), call.keywords, span=call.span))[0]
     found = [next(iter(crossings(row, comparison.op)), np.nan) for row in rows]
@@ -110,14 +110,14 @@ def measured_side_by_side(record: SideBySide) -> list[tuple[Figure, ...] | None]
     count = len(next(iter(record.values.values())))
     try:
         return _figures(record, count)
-    except (OneByOne, NetsimError):
+    except (NotSideBySide, NetsimError):
         return [None] * count
 
 
 def _refined(trace: Trace) -> tuple[Array, Mapping[str, Array]]:
     """Instants, and the polynomials of the steps of all runs there."""
     if any(np.any(each[:, :-1, -1] != each[:, 1:, 0]) for each in trace.values.values()):
-        raise OneByOne
+        raise NotSideBySide
     steps, nodes = trace.time.shape
     axis, places = np.empty(REFINED * steps + 1), np.linspace(0.0, 1.0, REFINED + 1)
     refine_axis(np.ascontiguousarray(trace.time), np.zeros(steps, np.int64), -np.inf, np.inf, axis)
@@ -127,7 +127,7 @@ def _refined(trace: Trace) -> tuple[Array, Mapping[str, Array]]:
         pieces = each @ values
         return np.concatenate([pieces[:, :, :-1].reshape(len(each), -1), pieces[:, -1, -1:]], axis=1)
 
-    return axis, WhenRead(trace.values, refined)
+    return axis, LazySeries(trace.values, refined)
 
 
 def _figures(record: SideBySide, count: int) -> list[tuple[Figure, ...] | None]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netsim.equations.batches import Batch
-from netsim.equations.forms.form import Happening
+from netsim.equations.forms.form import WhenClause
 from netsim.text.errors import Problem, Span
 
 Array = np.ndarray
@@ -60,7 +60,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Placed:
+class LoggedPlace:
     """A relation, happening or reinit of an instance, or a discrete of it."""
 
     batch: Batch
@@ -73,19 +73,19 @@ class Placed:
         return id(self.batch), self.position
 
 
-def lines_of(became: Sequence[tuple[Placed, int]], changed: Sequence[Placed]) -> list[Line]:
+def lines_of(became: Sequence[tuple[LoggedPlace, int]], changed: Sequence[LoggedPlace]) -> list[Line]:
     """One line per element whose discretes (with their places) `became` others or whose `when` happened; `changed` are
     the relations and whens that did."""
-    discretes: dict[tuple[int, int], list[tuple[Placed, int]]] = {}
+    discretes: dict[tuple[int, int], list[tuple[LoggedPlace, int]]] = {}
     for place, number in became:
         discretes.setdefault(place.key, []).append((place, number))
-    causes: dict[tuple[int, int], list[Placed]] = {}
+    causes: dict[tuple[int, int], list[LoggedPlace]] = {}
     for place in changed:
         causes.setdefault(place.key, []).append(place)
     found = []
     for key in dict.fromkeys([*causes, *discretes]):
         places, others = causes.get(key, []), discretes.get(key, [])
-        whens = [p for p in places if isinstance(p.of, Happening)]
+        whens = [p for p in places if isinstance(p.of, WhenClause)]
         resets = [
             r.text for p in whens for r in p.batch.form.events.resets if p.batch.form.events.whens[r.when] is p.of
         ]
@@ -103,7 +103,9 @@ def log_text(log: Sequence[Event]) -> str:
     return "\n".join(f"{e.time!r}\t{e.element}\t{e.condition}\t{e.changes}" for e in log)
 
 
-def crowded(log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], stop: float) -> Problem | None:
+def accumulating_events(
+    log: Sequence[Event], recent: dict[tuple[str, str], deque[float]], stop: float
+) -> Problem | None:
     """E510 for events of one condition at ever shorter distances; `recent` contains the last instants of each
     condition."""
     for event in log:

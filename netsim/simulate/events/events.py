@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.loop.crossings import look
+from netsim.core.loop.crossings import evaluate_events
 from netsim.core.loop.event_iteration import (
     AGREED,
     ENDLESS,
@@ -26,12 +26,12 @@ from netsim.core.loop.event_iteration import (
     ROUNDS,
     STILL,
     SWITCHING,
-    rounds,
+    iterate_events,
 )
 from netsim.equations.starts.rows import StartRow, state_kernel
 from netsim.equations.starts.written import kernel_row
 from netsim.initial.consistent.newton import solve_stage
-from netsim.simulate.events.event_log import Event, Placed, lines_of
+from netsim.simulate.events.event_log import Event, LoggedPlace, lines_of
 from netsim.simulate.events.iteration import EventIteration, same_when
 from netsim.simulate.events.plans import make_whole, plan_for, stages_of
 from netsim.text.errors import Problem, SimulationError
@@ -44,7 +44,7 @@ Array = np.ndarray
 def starts_otherwise(s: EventIteration, g: Array) -> bool:
     """Whether the discretes at a start do not agree with its point; g then holds their next values."""
     begin_relations(s, g)
-    look(s.looking, g)
+    evaluate_events(s.looking, g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
     if np.array_equal(following[named], g[s.values][named]):
@@ -56,7 +56,7 @@ def starts_otherwise(s: EventIteration, g: Array) -> bool:
 def begin_relations(s: EventIteration, g: Array, resumed: bool = False) -> None:
     """Set relations, and the discretes that hold conditions, as the point in g gives them. No `when` acts, and sampled
     blocks wait for their first sample. Where a run is `resumed` all are in g already."""
-    look(s.looking, g)
+    evaluate_events(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     crossings = s.watch.found[: len(s.relations)]
     s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
@@ -65,7 +65,7 @@ def begin_relations(s: EventIteration, g: Array, resumed: bool = False) -> None:
     g[s.relation_values] = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
     before = g[s.values].copy()
     for _ in range(ROUNDS):
-        look(s.looking, g)
+        evaluate_events(s.looking, g)
         following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
         hidden = np.array([not p.of for p in s.discretes])
         if np.array_equal(g[s.values][hidden], following[hidden]):
@@ -83,7 +83,7 @@ def settle(s: EventIteration, g: Array, t: float) -> bool:
     before = g[s.values].copy()
     s.watch.changed[:] = s.watch.stage[:] = 0
     (plan, struct), jumped = plan_for(s, g, t), None
-    while (answer := rounds(s.looking, struct, g, jumped is not None or struct is s.nothing)) != STILL:
+    while (answer := iterate_events(s.looking, struct, g, jumped is not None or struct is s.nothing)) != STILL:
         if answer == SWITCHING:
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:
@@ -117,13 +117,13 @@ def _logged(s: EventIteration, t: float, became: Array, values: Array) -> list[E
     return [Event(t, line, values) for line in s.lines[key]]
 
 
-def _changed(s: EventIteration) -> list[Placed]:
+def _changed(s: EventIteration) -> list[LoggedPlace]:
     """Relations and whens that changed anything at this instant."""
     places = [*s.relations, *s.whens]
     return [places[k] for k in np.flatnonzero(s.watch.changed)]
 
 
-def _never_ending(t: float, changed: list[Placed]) -> SimulationError:
+def _never_ending(t: float, changed: list[LoggedPlace]) -> SimulationError:
     names = sorted({f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in changed[-6:]})
     hint = "two of these conditions may exclude each other: separate their thresholds (hysteresis)"
     message = f"at t = {t:.9g} s these conditions switch each other back and forth: {', '.join(names)}"
@@ -143,14 +143,14 @@ def _reinitialised(s: EventIteration, g: Array) -> Array:
 def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None:
     """Set relations whose zero-crossing function an impulse has changed. A function that became zero counts as zero: a
     mass that a stop has brought to rest moves in neither direction."""
-    look(s.looking, g)
+    evaluate_events(s.looking, g)
     now = s.watch.found[: len(s.relations)]
     zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
     across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.timed == 0)
     g[s.relation_values] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.relation_values]))
 
 
-def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) -> None:
+def set_states(s: EventIteration, g: Array, wanted: list[tuple[LoggedPlace, float]]) -> None:
     """The impulse, or the new differentiated quantities, that gives states the wanted values with the least change of
     all others that the equations allow."""
     machine, o = s.machine, s.structure.dynamic
@@ -181,9 +181,9 @@ def set_states(s: EventIteration, g: Array, wanted: list[tuple[Placed, float]]) 
             raise SimulationError([replace(each, hint=hint) for each in wrong.problems]) from wrong
 
 
-def _last(wanted: list[tuple[Placed, float]]) -> list[tuple[Placed, float]]:
+def _last(wanted: list[tuple[LoggedPlace, float]]) -> list[tuple[LoggedPlace, float]]:
     """Without those that a later line of the same element sets too."""
-    found, parts = dict[Any, tuple[Placed, float]](), Counter[Any]()
+    found, parts = dict[Any, tuple[LoggedPlace, float]](), Counter[Any]()
     for place, target in wanted:
         line = place.key, place.of.text, place.of.when
         found[place.key, place.of.text, parts[line]] = place, target

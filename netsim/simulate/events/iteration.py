@@ -10,13 +10,13 @@ import numpy as np
 
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent, nothing_to_recover
-from netsim.core.loop.crossings import CAREFUL, Watch
+from netsim.core.loop.crossings import CAREFUL, EventWatch
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
-from netsim.simulate.events.event_log import Event, Line, Placed
+from netsim.simulate.events.event_log import Event, Line, LoggedPlace
 from netsim.simulate.events.magnitudes import Magnitudes, magnitudes_of
 
 Array = np.ndarray
@@ -28,11 +28,11 @@ class EventIteration:
 
     machine: Machine
     structure: Structure
-    watch: Watch
-    relations: list[Placed]
-    discretes: list[Placed]
-    whens: list[Placed]
-    resets: list[Placed]
+    watch: EventWatch
+    relations: list[LoggedPlace]
+    discretes: list[LoggedPlace]
+    whens: list[LoggedPlace]
+    resets: list[LoggedPlace]
     calls: list[Call]
     looking: Struct
     shares: Indeterminacy | None
@@ -103,8 +103,8 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
                 b.kernels.events.program, b.n, gather, machine.parameters[id(b)], np.ascontiguousarray(scatter.ravel())
             )
         )
-        whens += [Placed(b, int(k), w) for w in events.whens for k in at]
-        resets += [Placed(b, int(k), r) for r in events.resets for k in at]
+        whens += [LoggedPlace(b, int(k), w) for w in events.whens for k in at]
+        resets += [LoggedPlace(b, int(k), r) for r in events.resets for k in at]
         first_fired, first_target = first_fired + len(events.whens) * b.n, first_target + len(events.resets) * b.n
     modes = (
         np.array([k for b in batches for i in switching(b.form) for k in b.discretes(i)], np.int64) + layout.discretes
@@ -115,7 +115,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
 
         table = np.concatenate([frames_first(machine), table])
     setting = np.array([any(same_when(w, r) for r in resets) for w in whens], np.int64)
-    watch = Watch(
+    watch = EventWatch(
         table, np.zeros(scales + layout.relation_count), np.zeros(layout.relation_count),
         np.array([p.of.timed for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.relation_count, np.int64),
@@ -141,7 +141,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
     )
 
 
-def same_when(when: Placed, reset: Placed) -> bool:
+def same_when(when: LoggedPlace, reset: LoggedPlace) -> bool:
     """Whether a state is set anew by this `when`."""
     return when.key == reset.key and reset.batch.form.events.whens[reset.of.when] is when.of
 
@@ -155,11 +155,11 @@ def moved_to(s: EventIteration, machine: Machine, structure: Structure) -> Event
     return found
 
 
-def _places(batches: list[Batch], count: int, kind: str) -> list[Placed]:
+def _places(batches: list[Batch], count: int, kind: str) -> list[LoggedPlace]:
     """What stands behind every relation or discrete, by its number."""
     found: list[Any] = [None] * count
     for b in batches:
         for i, of in enumerate(getattr(b.form.events, kind)):
             for k, number in enumerate(b.relation_values(i) if kind == "relations" else b.discretes(i)):
-                found[number] = Placed(b, k, of)
+                found[number] = LoggedPlace(b, k, of)
     return found

@@ -9,14 +9,14 @@ import numpy as np
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
-from netsim.core.loop.instants import BESIDE, before, behind, next_due
-from netsim.core.loop.sampler import longer
+from netsim.core.loop.instants import BESIDE, load_before_event, load_behind_event, next_due
+from netsim.core.loop.sampler import with_more_rows
 from netsim.core.newton import CONVERGED
 from netsim.core.states import load, move_charts
 from netsim.initial.consistent.newton import Inconsistent
 from netsim.initial.diagnosis.diagnosis import table_ends
-from netsim.initial.recovery import plan_recovery, recover
-from netsim.simulate.events.event_log import crowded
+from netsim.initial.recovery import plan_recovery, recover_point
+from netsim.simulate.events.event_log import accumulating_events
 from netsim.simulate.events.events import settle
 from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.events.magnitudes import write_magnitudes
@@ -43,10 +43,10 @@ def pass_jump(run: Running) -> None:
     t, size = run.now, run.options.stop
     problem, struct, sampler = run.machine.struct, run.struct("trial"), run.struct("sampler")
     move_charts(problem, run.trial.start)
-    if before(problem, struct, sampler, t, BESIDE * abs(t)) != CONVERGED:
+    if load_before_event(problem, struct, sampler, t, BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     _made_consistent(run)
-    behind(problem, struct, sampler, run.watch, 0, t, size, run.method.estimate, AHEAD * size)
+    load_behind_event(problem, struct, sampler, run.watch, 0, t, size, run.method.estimate, AHEAD * size)
 
 
 def _made_consistent(run: Running) -> None:
@@ -55,7 +55,7 @@ def _made_consistent(run: Running) -> None:
     if len(run.plan.sizes) and make_consistent(run.struct("plan"), g):
         return
     load(problem, g, run.trial.start)
-    g[:] = recover(plan_recovery(run.machine, run.structure, g), g, run.trial.start, t)
+    g[:] = recover_point(plan_recovery(run.machine, run.structure, g), g, run.trial.start, t)
 
 
 def pass_event(run: Running, jumped: bool = False) -> None:
@@ -68,11 +68,11 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     problem, t = run.machine.struct, float(control.numbers[NOW])
     if control.places[EVERY] and control.places[ROW] + 4 > len(run.sampler.times):
         run.structs.pop(id(run.sampler), None)
-        run.sampler = longer(run.sampler)
+        run.sampler = with_more_rows(run.sampler)
     struct, sampler, known = run.struct("trial"), run.struct("sampler"), len(s.log)
     if jumped:
         move_charts(problem, trial.start)
-    if before(problem, struct, sampler, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
+    if load_before_event(problem, struct, sampler, t, 0.0 if run.idle else BESIDE * abs(t)) != CONVERGED:
         raise SimulationError(table_ends(t))
     if jumped:
         _made_consistent(run)
@@ -86,10 +86,10 @@ def pass_event(run: Running, jumped: bool = False) -> None:
     if run.idle > IDLE:
         raise _undecided(s, trial.g, t)
     if settled:
-        if wrong := crowded(s.log[known:], s.recent, run.options.stop):
+        if wrong := accumulating_events(s.log[known:], s.recent, run.options.stop):
             raise SimulationError(wrong)
         row = int(control.places[ROW]) if control.places[EVERY] else 0
-        size = behind(
+        size = load_behind_event(
             problem,
             struct,
             sampler,

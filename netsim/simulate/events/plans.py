@@ -10,7 +10,7 @@ from netsim.core.problem import TIME
 from netsim.initial.consistent.newton import solve_stage
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.reactions.indeterminacy import REGULAR, set_indeterminacy
-from netsim.initial.recovery import differentiated_held, plan_recovery, recover
+from netsim.initial.recovery import differentiated_held, plan_recovery, recover_point
 from netsim.initial.stages import Stages, partials_in
 from netsim.simulate.events.iteration import EventIteration
 from netsim.text.errors import SimulationError
@@ -56,7 +56,7 @@ def plan_for(s: EventIteration, g: Array, t: float) -> tuple[Consistent, Struct]
     if key not in s.plans:
         recovery, plan = plan_recovery(s.machine, s.structure, g, jumping=False), nothing_to_recover()
         with suppress(SimulationError):
-            recover(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
+            recover_point(recovery, g, s.machine.system.layout.state(g), float(g[TIME]))
             plan = compiled_plan(recovery)
         s.plans[key] = recovery, plan, struct_of(plan)
     return s.plans[key][1:]

@@ -7,8 +7,8 @@ import numpy as np
 
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, structure_of
-from netsim.initial.reactions.redundancy import repeated, without
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.reactions.redundancy import dependent_constraints, without_constraints
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.library.component import is_body
 from netsim.results.selection import Reader
 from netsim.structure.orders import StructurallySingular
@@ -53,9 +53,9 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     tree = joint_machine(network, machine.values, machine.earlier)
     tree.problem.buffer.before[:] = machine.problem.buffer.before
     point = in_joint_coordinates(machine, g, tree)
-    repeats = repeated(tree, point) if machine.system.redundant is not None else None
+    repeats = dependent_constraints(tree, point) if machine.system.redundant is not None else None
     if repeats is not None:
-        tree = without(tree, repeats)
+        tree = without_constraints(tree, repeats)
     partials = tree.element.partials
     try:
         structure = structure_of(tree.system, found=partials.signature)
@@ -66,7 +66,7 @@ def _in_joint_coordinates(machine: Machine, g: Array) -> tuple[Machine, Structur
     bent = any(batch.form.coordinates for batch in tree.system.batches)
     # other reactions are held at zero than in absolute coordinates, which know no accelerations of bending
     if repeats is not None or bent:
-        point = recover(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
+        point = recover_point(plan_recovery(tree, structure, point), point, tree.system.layout.state(point), 0.0)
     return tree, structure, point
 
 

@@ -31,7 +31,7 @@ from netsim.core.newton import set_time
 from netsim.core.problem import ALPHA, DIFFERENTIATED, KA, KV, KX
 from netsim.core.scales import ROUNDED, SO_FAR, UNKNOWN
 from netsim.core.states import DISSIPATED, SUPPLIED, TYPES, load
-from netsim.equations.machine import Machine, power_room
+from netsim.equations.machine import Machine, power_buffer
 
 Array = np.ndarray
 Solve = Callable[[Array], Array | None]
@@ -53,7 +53,7 @@ DRAWS = 20
 EPS = 2.220446049250313e-16
 
 
-def set_answers(
+def size_by_responses(
     machine: Machine, trial: Trial, stop: float, times: Array, prescribed_inputs: Array, ends: Array | None
 ) -> None:
     """How far the start and the sources move things, into trial.sizes, where that is not known; `prescribed_inputs`:
@@ -63,7 +63,7 @@ def set_answers(
     if not (trial.sizes[SO_FAR] < nominal).any():
         return
     layout, n, g = machine.system.layout, machine.system.n, _stands(machine, trial, 0.0)
-    sums, answers = integrals(times, prescribed_inputs), list[Answer]()
+    sums, answers = integrals(times, prescribed_inputs), list[StepSolver]()
     acting = [] if ends is None else [_stands(machine, trial, t) for t in ends[:: max(1, len(ends) // INSTANTS)]]
     seen = times[:1] if ends is None else times[:: 1 + len(times) // FORCES]
     forces = np.array([_held_still(machine, _stands(machine, trial, t))[:n] for t in seen])
@@ -78,7 +78,7 @@ def set_answers(
         solve = _solver(machine, _entries(machine, g.copy(), 1.0, 1.0 / h, 1.0 / h**2, 1.0 / h))
         change = solve(right[:, None]) if solve else None
         if solve is not None and change is not None:
-            answers.append(Answer(h, [loaded, *acting], solve))
+            answers.append(StepSolver(h, [loaded, *acting], solve))
             _count(trial, h, change, np.ones(len(nominal), bool))
     unknown = trial.sizes[SO_FAR] <= UNKNOWN * nominal
     for answer in answers if unknown.any() else ():
@@ -86,7 +86,7 @@ def set_answers(
 
 
 @dataclass(frozen=True)
-class Answer:
+class StepSolver:
     """What solves with the matrix of a linearised step of size h, and global vectors that it may be `loaded` by."""
 
     h: float
@@ -106,7 +106,7 @@ def _largest(change: Array, nk: int, h: float) -> Array:
     return np.concatenate([most[:nk], most[:nk] / h, most[nk:]])
 
 
-def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: Answer) -> None:
+def _count_products(machine: Machine, trial: Trial, unknown: Array, answer: StepSolver) -> None:
     """Let `unknown` kinds count with what follows from what others have moved by, while that makes further ones known:
     corrections of the implicit step by the same matrix."""
     n, known = machine.system.n, -1
@@ -229,7 +229,7 @@ def energy_exchanged(machine: Machine, trial: Trial, t: float) -> float:
 
 def _energies(machine: Machine, trial: Trial, state: Array, t: float, table: Array) -> Array:
     """Supplied power, dissipated power and stored energy of a state at time t, of the types in a call table."""
-    g, power = trial.g.copy(), power_room(machine.system)
+    g, power = trial.g.copy(), power_buffer(machine.system)
     load(machine.struct, g, state)
     set_time(machine.struct, g, t)
     run_table(table, g, power)

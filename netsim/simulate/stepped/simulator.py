@@ -9,8 +9,8 @@ import numpy as np
 
 from netsim.core.loop.control import ROW
 from netsim.simulate.events.event_log import Event
-from netsim.simulate.keeping import Kept
-from netsim.simulate.stepped.going import Going, forked, jump, kept, put_back, reach, stop
+from netsim.simulate.snapshots import RunSnapshot
+from netsim.simulate.stepped.stepped_run import SteppedRun, fork_run, jump, put_back_run, reach, run_snapshot, stop
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import number_given, refused
 
@@ -33,8 +33,8 @@ class State:
     """A simulator at an instant, to be given back to it: `simulator.state = state`."""
 
     of: object
-    kept: Kept
-    ahead: Kept | None
+    kept: RunSnapshot
+    ahead: RunSnapshot | None
     row: int
     bounded: bool
     values: Array
@@ -46,7 +46,7 @@ class Simulator:
     """A run that is stepped: see `Model.simulator`. `values`: signals at the present instant, then inputs, by index;
     inputs are set there."""
 
-    def __init__(self, going: Going, signals: Sequence[str], computed: Collection[str]):
+    def __init__(self, going: SteppedRun, signals: Sequence[str], computed: Collection[str]):
         self._going, self._count, self._computed = going, len(signals), frozenset(computed)
         self._index = {name: i for i, name in enumerate((*signals, *going.inputs.names))}
         self._hold(np.concatenate([going.run.sampler.values[0], going.inputs.present]))
@@ -178,7 +178,7 @@ class Simulator:
         clock = Clock(self.time, self._before, self._base, self._dt, self._steps)
         going = self._going
         values = self.values.copy()
-        return State(going, kept(going), going.ahead, going.row, going.bounded, values, self._applied, clock)
+        return State(going, run_snapshot(going), going.ahead, going.row, going.bounded, values, self._applied, clock)
 
     @state.setter
     def state(self, state: State) -> None:
@@ -186,7 +186,7 @@ class Simulator:
         if not isinstance(state, State) or state.of is not going:
             raise _wrong("this is no state of this simulator", "use fork() to go on from an instant twice")
         clock = state.clock
-        put_back(going, state.kept)
+        put_back_run(going, state.kept)
         going.inputs.set(np.frombuffer(state.applied))
         going.ahead, going.row, going.bounded = state.ahead, state.row, state.bounded
         self.values[:], self._applied = state.values, state.applied
@@ -197,7 +197,7 @@ class Simulator:
         """Another simulator at the same instant, which goes on by itself, with the same bits as this one would."""
         found = object.__new__(Simulator)
         found.__dict__.update(self.__dict__)
-        found._going = forked(self._going)
+        found._going = fork_run(self._going)
         found._hold(self.values.copy())
         return found
 

@@ -1,6 +1,6 @@
 """The state of a run as a tree of numbers and arrays, from which another process continues it to the same bits.
 
-All that a run changes stands in arrays (netsim.simulate.keeping). Another process begins the same run and writes them
+All that a run changes stands in arrays (netsim.simulate.snapshots). Another process begins the same run and writes them
 over its own, place by place. What grew on the way is built again first: factors of new pivots, which are arrays alone,
 and plans of consistent points by the mode they serve. Call tables contain addresses; they are never stored. They follow
 from the machine and from the point for which a plan was made.
@@ -16,15 +16,15 @@ import numpy as np
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
-from netsim.core.loop.sampler import longer, longer_trace
+from netsim.core.loop.sampler import with_longer_trace, with_more_rows
 from netsim.equations.batches import indeterminacy_of
 from netsim.initial.flat_plan import with_contents
 from netsim.initial.recovery import plan_recovery
 from netsim.simulate.events.event_log import CROWD, Event, Line
-from netsim.simulate.keeping import ROWS, SAME, keep, restore
 from netsim.simulate.methods import prepared
 from netsim.simulate.retreat import Retreat
 from netsim.simulate.running import Pace, Running
+from netsim.simulate.snapshots import ROWS, SAME, restore_snapshot, snapshot
 from netsim.text.errors import Span
 
 Array = np.ndarray
@@ -51,13 +51,13 @@ def stored(run: Running, retreat: Retreat) -> Tree:
     `NotStorable`."""
     copies = []
     if retreat.kept:
-        present = keep(run, with_rows=False)
+        present = snapshot(run, with_rows=False)
         try:
             for _, _, kept in retreat.kept:
-                restore(run, kept)
+                restore_snapshot(run, kept)
                 copies.append(_stored(run))
         finally:
-            restore(run, present)
+            restore_snapshot(run, present)
     back = {"until": retreat.until, "times": retreat.times, "place": retreat.place, "copies": copies}
     return {**_stored(run), "retreat": back}
 
@@ -68,7 +68,7 @@ def restored(run: Running, tree: Tree) -> Retreat:
     kept = []
     for each in back["copies"]:
         _restore(run, each)
-        kept.append((run.now, run.steps, keep(run, with_rows=False)))
+        kept.append((run.now, run.steps, snapshot(run, with_rows=False)))
     _restore(run, tree)
     return Retreat(tuple(kept), back["until"], back["times"], back["place"])
 
@@ -161,9 +161,9 @@ def _make_room(run: Running, tree: Tree) -> None:
     """As much room for samples, traces and what delays remember as there was."""
     rows, traced = tree["room"]
     while len(run.sampler.times) < rows:
-        run.sampler = longer(run.sampler)
+        run.sampler = with_more_rows(run.sampler)
     while len(run.sampler.trace) < traced:
-        run.sampler = longer_trace(run.sampler)
+        run.sampler = with_longer_trace(run.sampler)
     if (len(run.sampler.times), len(run.sampler.trace)) != (rows, traced):
         raise Differs("rows of samples")
     buffer = run.machine.problem.buffer

@@ -42,7 +42,7 @@ ORDERS = ("", "first derivative", "second derivative", "third derivative", "four
 
 
 @dataclass(frozen=True)
-class Needed:
+class SmoothnessNeed:
     """How many continuous derivatives a function must have (-1: it may jump), and the domain that asks for them."""
 
     smoothness: int
@@ -54,16 +54,16 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FunctionInUse:
     """A function of time that may be rough: whose input it is bound to, and what the network needs of it."""
 
     instance: Instance
     name: str
     shape: Shape
-    need: Needed
+    need: SmoothnessNeed
 
 
-def asked(picture: Picture) -> list[Asked]:
+def functions_in_use(picture: Picture) -> list[FunctionInUse]:
     """What the network needs of the functions of time that may have too few derivatives, whatever their numbers are."""
     system = picture.system
     suspects = [
@@ -76,11 +76,11 @@ def asked(picture: Picture) -> list[Asked]:
     if not suspects:
         return []
     needed = needed_smoothness(picture, [column for *_, column in suspects])
-    found = [Asked(instance, name, shape, need) for (instance, name, shape, _), need in zip(suspects, needed)]
+    found = [FunctionInUse(instance, name, shape, need) for (instance, name, shape, _), need in zip(suspects, needed)]
     return [one for one in found if smoothness(one.shape) < one.need.smoothness]
 
 
-def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
+def too_rough_inputs(found: Sequence[FunctionInUse], values: Values) -> list[Problem]:
     """Inputs whose functions of time, with their present numbers, are less smooth than the network needs."""
     stop = end_of_runs(values) if found else 0.0
     have = [continuity(one.shape, values, stop) for one in found]
@@ -91,7 +91,7 @@ def rough(found: Sequence[Asked], values: Values) -> list[Problem]:
     ]
 
 
-def needed_smoothness(picture: Picture, columns: list[int]) -> list[Needed]:
+def needed_smoothness(picture: Picture, columns: list[int]) -> list[SmoothnessNeed]:
     """For each prescribed input: k where a through takes k derivatives, more than the acrosses do; one less than the
     acrosses otherwise.
 
@@ -141,26 +141,30 @@ def _pushes(system: System, column: int) -> bool:
     return False
 
 
-def _needed(picture: Picture, growth: Array, pushes: bool) -> Needed:
-    throughs, acrosses = [Needed(UNSEEN, None)], [Needed(UNSEEN, None)]
+def _needed(picture: Picture, growth: Array, pushes: bool) -> SmoothnessNeed:
+    throughs, acrosses = [SmoothnessNeed(UNSEEN, None)], [SmoothnessNeed(UNSEEN, None)]
     for unknown, k in enumerate(growth):
         node, owner = picture.node_of.get(unknown), picture.owner_of.get(unknown)
         if node is not None:
             domain = picture.system.network.nodes[node].domain
             if domain.through:  # the across of a kinematic node is the rate of what the unknown stands for
-                acrosses.append(Needed(int(k) + (is_kinematic(domain) and not pushes), domain))
+                acrosses.append(SmoothnessNeed(int(k) + (is_kinematic(domain) and not pushes), domain))
         elif owner is not None and not owner[0].shapes:
             batch, position, own = owner
             asking = domain_of_own(batch.instances[position].component, own)
             if asking is not None:
-                throughs.append(Needed(int(k), asking))
+                throughs.append(SmoothnessNeed(int(k), asking))
     # a through that follows the function itself while acrosses only integrate it (a brake's torque) is a force: it may
     # jump
     through, across = (max(found, key=lambda need: need.smoothness) for found in (throughs, acrosses))
-    return through if through.smoothness > max(across.smoothness, 0) else Needed(across.smoothness - 1, across.domain)
+    return (
+        through
+        if through.smoothness > max(across.smoothness, 0)
+        else SmoothnessNeed(across.smoothness - 1, across.domain)
+    )
 
 
-def _problem(instance: Instance, name: str, shape: Shape, need: Needed, have: int) -> Problem:
+def _problem(instance: Instance, name: str, shape: Shape, need: SmoothnessNeed, have: int) -> Problem:
     binding = next(b for b in instance.text.bindings if b.name == name)
     rough_part = _rough_part(binding.value, shape)
     if not need.mechanical and have >= 0:

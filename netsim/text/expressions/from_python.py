@@ -35,7 +35,7 @@ def parse_expression(text: str, file: str) -> Expr:
     return statement.value  # type: ignore[union-attr]
 
 
-def said(value: Any) -> str:
+def value_in_words(value: Any) -> str:
     """A value as a message shows it."""
     try:
         text = " ".join(repr(value).split())
@@ -51,7 +51,7 @@ def _cut(text: str) -> str:
 def refused(name: str, wanted: str, value: Any, hint: str = "") -> InputError:
     """The error of a value that is not what is wanted."""
     hint = hint or ("leave it out where it is not to be given" if value is None else "")
-    return InputError(Problem("E237", f"'{name}' must be {wanted}, not {said(value)}", hint=hint))
+    return InputError(Problem("E237", f"'{name}' must be {wanted}, not {value_in_words(value)}", hint=hint))
 
 
 def plain_number(value: Any) -> int | float | None:
@@ -130,7 +130,9 @@ def mapping_given(name: str, value: Any, example: str = "{'m1.m': '3 kg'}") -> M
         raise refused(name, f"a mapping of names such as {example}", value)
     for key in value:
         if not isinstance(key, str):
-            raise InputError(Problem("E237", f"the names in '{name}' are texts, and {said(key)} is none", hint=example))
+            raise InputError(
+                Problem("E237", f"the names in '{name}' are texts, and {value_in_words(key)} is none", hint=example)
+            )
     return value
 
 

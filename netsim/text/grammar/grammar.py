@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from netsim.text.grammar.build import Builder
 from netsim.text.grammar.words import Token
-from netsim.text.kept.cache import cache_folder, keep, kept
+from netsim.text.kept.cache import cache_folder, read_entry, write_entry
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -55,11 +55,11 @@ def _lark_data() -> dict[str, Any]:
     ]
     folder = cache_folder("grammar")
     path = None if folder is None else folder / f"{key}.tables"
-    body = kept(path) if path is not None else None
+    body = read_entry(path) if path is not None else None
     if body is None:
         body = _compile(grammar.decode("utf-8"))
         if path is not None:
-            keep(path, body)
+            write_entry(path, body)
     return json.loads(body, object_hook=_numbered)
 
 

@@ -37,41 +37,41 @@ def cache_folder(name: str) -> Path | None:
     return folder if private and os.access(folder, os.W_OK | os.X_OK) else None
 
 
-def kept(path: Path) -> bytes | None:
+def read_entry(path: Path) -> bytes | None:
     """The body of an entry; None where there is none, where it is damaged, and where others may have written it."""
     try:
         with open(path, "rb", opener=_open_at_once) as stream:
             found = os.fstat(stream.fileno())
             if not stat.S_ISREG(found.st_mode) or not _is_private(path, found):
                 return None
-            body = unsealed(stream.read())
+            body = without_checksum(stream.read())
     except OSError:
         return None
     if body is not None:
-        touch(path)
+        mark_used(path)
     return body
 
 
-def keep(path: Path, body: bytes) -> bool:
+def write_entry(path: Path, body: bytes) -> bool:
     """Write an entry; False where it cannot be written."""
-    written = write_atomically(path, sealed(body))
+    written = write_atomically(path, with_checksum(body))
     if written:
         _cut(path.parent)
     return written
 
 
-def sealed(body: bytes) -> bytes:
+def with_checksum(body: bytes) -> bytes:
     """A body behind the line that tells whether it is whole."""
     return FORM + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def unsealed(content: bytes) -> bytes | None:
-    """The body of what `sealed` made; None where a bit of it has changed."""
+def without_checksum(content: bytes) -> bytes | None:
+    """The body of what `with_checksum` made; None where a bit of it has changed."""
     body = content[_HEAD:]
-    return body if sealed(body) == content else None
+    return body if with_checksum(body) == content else None
 
 
-def touch(path: Path) -> None:
+def mark_used(path: Path) -> None:
     """Say that an entry is in use."""
     with suppress(OSError):  # a folder that cannot be written
         os.utime(path)

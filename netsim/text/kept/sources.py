@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
-from netsim.text.kept.cache import cache_folder, keep, kept
+from netsim.text.kept.cache import cache_folder, read_entry, write_entry
 
 SUFFIXES = (".py", ".lark")
 _BEGUN = time.time_ns()
@@ -27,7 +27,7 @@ def digest_of(folders: Iterable[Path]) -> str:
     told = json.dumps([[path, each.st_size, each.st_mtime_ns] for path, each in zip(files, states)])
     folder = cache_folder("sources")
     entry = folder / blake2b(told.encode(), digest_size=20).hexdigest() if folder else None
-    body = kept(entry) if entry else None
+    body = read_entry(entry) if entry else None
     if body is not None and len(body) == 40:
         return body.decode("ascii", "replace")
     made_of = blake2b(digest_size=20)
@@ -36,7 +36,7 @@ def digest_of(folders: Iterable[Path]) -> str:
         made_of.update(len(content).to_bytes(8, "little") + content)
     found = made_of.hexdigest()
     if entry:
-        keep(entry, found.encode())
+        write_entry(entry, found.encode())
     return found
 
 

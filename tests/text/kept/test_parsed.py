@@ -6,8 +6,8 @@ import pytest
 
 import netsim
 from netsim.text.errors import InputError
-from netsim.text.kept import parsed as module
-from netsim.text.kept.parsed import parsed
+from netsim.text.kept import parsed_texts as module
+from netsim.text.kept.parsed_texts import parsed
 from netsim.text.parse import parse
 
 SPRING = """component soft_spring (p, n : translational) "spring"

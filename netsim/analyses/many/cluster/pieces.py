@@ -20,9 +20,9 @@ from distributed import Future, KilledWorker, WorkerPlugin, wait
 
 import netsim
 from netsim.analyses.many.cluster.connection import CONNECT, Cluster
-from netsim.analyses.many.forked import Found, Work
-from netsim.analyses.many.one_case import failed
-from netsim.analyses.many.workers import Lost
+from netsim.analyses.many.one_case import failed_outcome
+from netsim.analyses.many.processes import Found, Work
+from netsim.analyses.many.workers import WorkersLost
 from netsim.text.errors import InputError, Problem
 
 PIECE, MOST = 0.5, 2000
@@ -33,7 +33,7 @@ LOOK, PATIENCE = 1.0, 60.0
 """Seconds after which it is asked who is there, and for which nobody may be."""
 
 
-class Parcel(WorkerPlugin):
+class WorkPackage(WorkerPlugin):
     """What a worker makes its work of, pickled, by the version of netsim that did that."""
 
     def __init__(self, name: str, content: bytes):
@@ -49,12 +49,12 @@ class Parcel(WorkerPlugin):
         _works.pop(self.name, None)
 
 
-_parcels: dict[str, Parcel] = {}
+_parcels: dict[str, WorkPackage] = {}
 _works: dict[str, Work] = {}
 _making = threading.Lock()
 
 
-def answer(name: str, cases: list[int]) -> tuple[list[Found], float, float]:
+def compute_on_worker(name: str, cases: list[int]) -> tuple[list[Found], float, float]:
     """On a worker: cases with their outcomes, and the seconds and seconds of CPU that they took."""
     work = _work(name)
     began, cpu = clock.perf_counter(), clock.thread_time()
@@ -89,7 +89,7 @@ class _Going:
     seen: float = 0.0
 
     def look(self) -> None:
-        """Who is there; raises `Lost` where nobody has been for long."""
+        """Who is there; raises `WorkersLost` where nobody has been for long."""
         now = clock.monotonic()
         if now - self.looked < LOOK:
             return
@@ -97,13 +97,15 @@ class _Going:
         if self.threads:
             self.seen = now
         elif now - self.seen > PATIENCE:
-            raise Lost(f"the cluster had no worker for {PATIENCE:g} s")
+            raise WorkersLost(f"the cluster had no worker for {PATIENCE:g} s")
 
     def give(self) -> None:
         """Pieces for all threads."""
         while len(self.out) < AHEAD * self.threads and (self.waiting or self.suspects):
             cases = [self.suspects.popleft()] if self.suspects else self.next()
-            future = self.cluster.client.submit(answer, self.name, cases, key=f"{self.name}-{uuid4().hex}", pure=False)
+            future = self.cluster.client.submit(
+                compute_on_worker, self.name, cases, key=f"{self.name}-{uuid4().hex}", pure=False
+            )
             self.out[future] = cases
 
     def next(self) -> list[int]:
@@ -122,21 +124,21 @@ class _Going:
                 self.suspects.extend(cases)
                 return []
             message = "the workers that computed this case were lost, one after the other"
-            return [(cases[0], failed(Problem("E522", message)))]
+            return [(cases[0], failed_outcome(Problem("E522", message)))]
         self.spent = [self.spent[0] + seconds, self.spent[1] + len(cases)]
         self.cluster.spent[0] += cpu
         return found
 
 
-def by_cluster(
+def compute_on_cluster(
     cluster: Cluster, make: Callable[[], Work], wanted: Sequence[int], seconds: float
 ) -> Generator[Found, None, None]:
     """Each wanted case with its outcome, in no order. `make` is pickled and makes the work on a worker; `seconds`: what
-    a case took here. Raises what a worker raises, and `Lost` where the cluster is no longer there."""
+    a case took here. Raises what a worker raises, and `WorkersLost` where the cluster is no longer there."""
     client, name = cluster.client, f"netsim-{uuid4().hex}"
     going = _Going(cluster, name, deque(wanted), spent=[seconds, 1.0], seen=clock.monotonic())
     try:
-        client.register_plugin(Parcel(name, pickle.dumps(make)), name=name)
+        client.register_plugin(WorkPackage(name, pickle.dumps(make)), name=name)
         while going.waiting or going.suspects or going.out:
             going.look()
             going.give()
@@ -149,7 +151,7 @@ def by_cluster(
             for each in finished:
                 yield from going.done(each)
     except (CancelledError, OSError) as wrong:
-        raise Lost("the connection to the cluster was lost") from wrong
+        raise WorkersLost("the connection to the cluster was lost") from wrong
     finally:
         with suppress(Exception):  # whoever is no longer there has nothing to forget
             client.cancel(list(going.out), force=True)

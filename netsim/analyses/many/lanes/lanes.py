@@ -16,16 +16,16 @@ import numpy as np
 
 from netsim.analyses.analysis import OVERFLOWS, Task
 from netsim.analyses.many.lanes.copies import copies, in_copy
-from netsim.analyses.many.lanes.judged import asked_of_lanes, asked_of_one, doubtful
+from netsim.analyses.many.lanes.lane_verdicts import doubtful_lanes, named_of_case, named_of_lanes
 from netsim.analyses.many.lanes.places import Pairs, Places, pairs_of
-from netsim.analyses.many.one_case import Asked, Outcome, Shared, depends, kept, outcome
-from netsim.analyses.many.ranges import present
-from netsim.analyses.over_time.begun import Asked as Signals
-from netsim.analyses.over_time.begun import Begun, Chosen, begun_run, chosen, placed
-from netsim.analyses.over_time.run import measured_alone
-from netsim.analyses.over_time.variants import Variants, Wanted, begun_anew
+from netsim.analyses.many.one_case import CaseRequest, Outcome, SharedData, depends, outcome, outcome_of_samples
+from netsim.analyses.many.ranges import present_value
+from netsim.analyses.over_time.run import run_measured
+from netsim.analyses.over_time.start import RecordedSignals, StartedRun, find_start, signals_recorded, start_run
+from netsim.analyses.over_time.start import SignalRequest as Signals
+from netsim.analyses.over_time.templates import RunRequest, TemplateStore, restart_template
 from netsim.analyses.over_time.verdicts import verdicts_of_steps
-from netsim.analyses.sensitivity.moved import changed_network
+from netsim.analyses.sensitivity.changed_values import changed_network
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.parameters import columns_of, in_lanes
@@ -43,8 +43,8 @@ from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_s
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import Named, Reader, dimensions_measured
 from netsim.simulate.events.iteration import has_events
-from netsim.simulate.judging import complete, value_verdicts
-from netsim.simulate.variants import targets
+from netsim.simulate.judgement import accounts_are_complete, value_verdicts
+from netsim.simulate.run_template import targets
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import NetsimError
 
@@ -53,7 +53,7 @@ Case = Mapping[str, float]
 AllNamed = tuple[list[Named], list[Named]]
 
 
-class Apart(Exception):
+class NotParallel(Exception):
     """These cases cannot run side by side."""
 
 
@@ -63,7 +63,7 @@ class Lanes:
     rates that vanish in it, and each element and function of time of the netlist's own system beside its copies."""
 
     task: Task
-    asked: Asked
+    asked: CaseRequest
     names: frozenset[str]
     count: int
     network: Network
@@ -71,14 +71,14 @@ class Lanes:
     structure: Structure
     absent: Array
     pairs: Pairs
-    variants: Variants
+    variants: TemplateStore
 
     @cached_property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> RunRequest:
         """The run of all lanes at the netlist's own values."""
         overrides = _in_copies([self.task.values.overrides] * self.count)
         machine = build_machine(self.system, Values(self.network, overrides), self.task.earlier)
-        return Wanted(machine, self.structure, self.asked.options, self.signals, None, self.choose)
+        return RunRequest(machine, self.structure, self.asked.options, self.signals, None, self.choose)
 
     @cached_property
     def reading(self) -> Pairs:
@@ -94,30 +94,30 @@ class Lanes:
         return targets(self.system, self.wanted.machine.values)
 
     def _varies(self, find: Callable[[Values], object]) -> bool:
-        return depends(self.task, {name: present(self.task.values, name).value for name in self.names}, find)
+        return depends(self.task, {name: present_value(self.task.values, name).value for name in self.names}, find)
 
     @cached_property
     def signals(self) -> Signals:
         """What is asked of each case."""
         return Signals(self.asked.saves, (), (), self.task.beside)
 
-    def own(self, formula: bool) -> Chosen:
+    def own(self, formula: bool) -> RecordedSignals:
         """What is sampled of one case, by the names of the netlist."""
         if formula not in self._own:
-            self._own[formula] = chosen(self.task.machine, self.signals, formula)
+            self._own[formula] = signals_recorded(self.task.machine, self.signals, formula)
         return self._own[formula]
 
     @cached_property
-    def _own(self) -> dict[bool, Chosen]:
+    def _own(self) -> dict[bool, RecordedSignals]:
         return {}
 
-    def choose(self, machine: Machine, _: Signals, formula: bool) -> Chosen:
+    def choose(self, machine: Machine, _: Signals, formula: bool) -> RecordedSignals:
         """The signals of all lanes, by names of their own."""
         if machine.element is not None:  # these values give the graph another tree
-            raise Apart
+            raise NotParallel
         one, of_copies = self.own(formula), Places(self.task.machine.system, machine.system, self.pairs, self.count)
         selection, followed = of_copies.selection(one.selection), of_copies.selection(one.followed)
-        found = Chosen(selection, list(selection.entries), followed, one.whole)
+        found = RecordedSignals(selection, list(selection.entries), followed, one.whole)
         return replace(found, named=partial(self._named, formula, found))
 
     def asked_by_name(self, formula: bool) -> AllNamed:
@@ -128,33 +128,35 @@ class Lanes:
         """The same, and whether weights of sums depend on what varies."""
         if formula not in self._kept_by_name:
             one, own = self.own(formula), self.task.machine
-            varies = self._varies(lambda known: asked_of_one(replace(own, values=known), one))
-            self._kept_by_name[formula] = asked_of_one(own, one), varies
+            varies = self._varies(lambda known: named_of_case(replace(own, values=known), one))
+            self._kept_by_name[formula] = named_of_case(own, one), varies
         return self._kept_by_name[formula]
 
     @cached_property
     def _kept_by_name(self) -> dict[bool, tuple[AllNamed, bool]]:
         return {}
 
-    def _named(self, formula: bool, chosen: Chosen, machine: Machine, readers: tuple[Reader, Reader]) -> AllNamed:
-        """What is asked for by name of all lanes; raises `Apart` where that is not as many of each."""
+    def _named(
+        self, formula: bool, chosen: RecordedSignals, machine: Machine, readers: tuple[Reader, Reader]
+    ) -> AllNamed:
+        """What is asked for by name of all lanes; raises `NotParallel` where that is not as many of each."""
         (alike, varies), own, of = self._by_name(formula), self.task.machine, list[AllNamed]()
         for k in range(self.count if varies else 0):
             start, given = in_copy(k, ""), machine.values.overrides
             case = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
             known = Values(own.values.network, {**self.task.values.overrides, **case})
-            of.append(asked_of_one(replace(own, values=known), self.own(formula)))
+            of.append(named_of_case(replace(own, values=known), self.own(formula)))
         if any(len(each) != len(first) for other in of for each, first in zip(other, alike)):
-            raise Apart
-        return asked_of_lanes(of or [alike] * self.count, chosen, readers)
+            raise NotParallel
+        return named_of_lanes(of or [alike] * self.count, chosen, readers)
 
     @cached_property
     def judges_energy(self) -> bool:
         """Whether accounts of energy say something."""
-        return complete(self.task.network)
+        return accounts_are_complete(self.task.network)
 
 
-def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lanes | None:
+def lanes_of(task: Task, asked: CaseRequest, names: Iterable[str], count: int) -> Lanes | None:
     """Lanes for the cases of a task; None where they have to run by themselves."""
     machine = task.machine
     if has_events(machine) or len(machine.problem.buffer.length) or task.rated or machine.values.inputs:
@@ -162,7 +164,7 @@ def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lane
     if any(call.run for each in machine.system.prescribed_inputs for _, call in each.calls):
         return None
     try:
-        in_joints = placed(machine, task.structure, asked.options).machine.element is not None
+        in_joints = find_start(machine, task.structure, asked.options).machine.element is not None
     except NetsimError:  # the netlist's own values may be out of bounds
         return None
     if in_joints:
@@ -176,7 +178,9 @@ def lanes_of(task: Task, asked: Asked, names: Iterable[str], count: int) -> Lane
     pairs = pairs_of(machine.system, system, count)
     if not pairs:
         return None
-    return Lanes(task, asked, frozenset(names), count, network, system, structure, absent, pairs, Variants(network))
+    return Lanes(
+        task, asked, frozenset(names), count, network, system, structure, absent, pairs, TemplateStore(network)
+    )
 
 
 def _in_copies(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -184,29 +188,29 @@ def _in_copies(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 @OVERFLOWS
-def outcomes_of(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) -> list[Outcome]:
+def outcomes_of(lanes: Lanes, shared: SharedData | None, cases: Sequence[Case]) -> list[Outcome]:
     """What cases give, `lanes.count` of them at most."""
     task, asked = lanes.task, lanes.asked
     try:
         return _side_by_side(lanes, shared, cases)
-    except (Apart, NetsimError):  # each case tells what is wrong with it
+    except (NotParallel, NetsimError):  # each case tells what is wrong with it
         return [outcome(task, asked, shared, case) for case in cases]
 
 
-def _side_by_side(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) -> list[Outcome]:
-    """Raises `Apart` where the run does not end well."""
+def _side_by_side(lanes: Lanes, shared: SharedData | None, cases: Sequence[Case]) -> list[Outcome]:
+    """Raises `NotParallel` where the run does not end well."""
     filled = [*cases, *[cases[-1]] * (lanes.count - len(cases))]
-    begun, given_back = _begun(lanes, filled)
-    samples = measured_alone(begun, verdicts_of_steps)
-    own = lanes.own(begun.run.options.formula)
-    asked = partial(lanes.asked_by_name, begun.run.options.formula)
-    doubts = doubtful(begun.run, lanes.task.network, lanes.judges_energy, asked)
-    given_back()
-    locked = begun.run.machine.system.redundant and locked_chains(begun.at.absolute, begun.at.point)
+    started, give_back = _begun(lanes, filled)
+    samples = run_measured(started, verdicts_of_steps)
+    own = lanes.own(started.run.options.formula)
+    asked = partial(lanes.asked_by_name, started.run.options.formula)
+    doubts = doubtful_lanes(started.run, lanes.task.network, lanes.judges_energy, asked)
+    give_back()
+    locked = started.run.machine.system.redundant and locked_chains(started.at.absolute, started.at.point)
     if not samples.finished or samples.broken or samples.warnings or locked:
-        raise Apart
+        raise NotParallel
     found = list[Outcome]()
-    for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, begun.run.machine, samples, cases))):
+    for k, (case, figures) in enumerate(zip(cases, _measured(lanes, own, started.run.machine, samples, cases))):
         if doubts[k]:
             found.append(outcome(lanes.task, lanes.asked, shared, case))
         else:
@@ -214,7 +218,7 @@ def _side_by_side(lanes: Lanes, shared: Shared | None, cases: Sequence[Case]) ->
     return found
 
 
-def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], None]]:
+def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[StartedRun, Callable[[], None]]:
     """The run of all lanes at its start, and what is to be done behind it."""
     task, variants, wanted = lanes.task, lanes.variants, lanes.wanted
     network, changed = changed_network(lanes.network, _in_copies(cases))
@@ -230,13 +234,13 @@ def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[Begun, Callable[[], Non
             known.made[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
     system = replace(lanes.system, network=network) if network is not lanes.network else lanes.system
     if not np.array_equal(lanes.absent, absent_rates(system, known)):
-        raise Apart
-    template, _ = variants.taken(wanted)
+        raise NotParallel
+    template, _ = variants.borrow(wanted)
     goals = lanes.goals
-    if template and (begun := begun_anew(template, known, parameters, goals or targets(system, known), None)):
-        return begun, lambda: variants.given_back(wanted, template)
+    if template and (started := restart_template(template, known, parameters, goals or targets(system, known), None)):
+        return started, lambda: variants.give_back(wanted, template)
     machine, options = build_machine(system, known, task.earlier), lanes.asked.options
-    return begun_run(machine, lanes.structure, options, lanes.signals, choose=lanes.choose), lambda: None
+    return start_run(machine, lanes.structure, options, lanes.signals, choose=lanes.choose), lambda: None
 
 
 def _columns(one: Batch | Prescribed, values: Values) -> list[list[Any]]:
@@ -244,7 +248,7 @@ def _columns(one: Batch | Prescribed, values: Values) -> list[list[Any]]:
 
 
 def _measured(
-    lanes: Lanes, own: Chosen, machine: Machine, samples: Samples, cases: Sequence[Case]
+    lanes: Lanes, own: RecordedSignals, machine: Machine, samples: Samples, cases: Sequence[Case]
 ) -> list[tuple[Figure, ...] | None]:
     """The figures of each lane, where nothing else is asked of it and nothing is wrong with it."""
     task, trace = lanes.task, samples.trace
@@ -266,7 +270,7 @@ def _measured(
     )
 
 
-def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) -> Outcome:
+def _outcome(lanes: Lanes, own: RecordedSignals, samples: Samples, case: Case, k: int) -> Outcome:
     """What lane k gives."""
     task = lanes.task
     network, changed = changed_network(task.network, case)
@@ -282,4 +286,4 @@ def _outcome(lanes: Lanes, own: Chosen, samples: Samples, case: Case, k: int) ->
         shown, series = own.selection.table(machine, columns, samples.time, trace)
     odd = tuple(value_verdicts(shown, samples.time, series))
     found = replace(samples, signals=shown, values=series, unseen=columns, trace=trace, warnings=odd)
-    return kept(machine, found, lanes.asked)
+    return outcome_of_samples(machine, found, lanes.asked)

@@ -8,7 +8,7 @@ import numpy as np
 from netsim.analyses.optimal.program.radau import Mesh, integrals
 from netsim.analyses.optimal.program.solve import Solution
 from netsim.core.states import DISSIPATED, KINETIC, STORED, SUPPLIED, energies, sample
-from netsim.equations.machine import Machine, power_room
+from netsim.equations.machine import Machine, power_buffer
 from netsim.initial.charts import recharted
 from netsim.results.samples import Samples, Trace
 from netsim.results.selection import Selection, add_unseen, reader_of, select
@@ -88,7 +88,7 @@ def _read_at(solution: Solution, shares: Array, reader: Any, count: int) -> tupl
 
 
 def _read(machine: Machine, reader: Any, rows: Array, count: int) -> tuple[Array, Array]:
-    values, power = np.full((len(rows), count), np.nan), power_room(machine.system)
+    values, power = np.full((len(rows), count), np.nan), power_buffer(machine.system)
     powers = np.empty((len(rows), 4))
     for k, row in enumerate(rows):
         sample(reader.table, reader.places, row, np.zeros(reader.size), values[k])

@@ -16,7 +16,7 @@ from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.circuit import GROUNDS, Circuit
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import value_of
-from netsim.formats.spice.scopes import Scope, placed
+from netsim.formats.spice.scopes import Scope, with_spans
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binding, Expr, Name, Number, Part, Plot, Run, Save, Start, Statement
 
@@ -196,7 +196,7 @@ def beginnings(cards: list[Card], scope: Scope) -> Iterator[Start]:
                 yield from _starts(card, scope)
             elif card.word == ".nodeset":
                 for node, value in _settings(card, scope):
-                    yield placed(Start("guess", _potential(scope, node, card), value), card.span())
+                    yield with_spans(Start("guess", _potential(scope, node, card), value), card.span())
         except InputError as error:
             scope.circuit.report.problems += error.problems
 
@@ -213,9 +213,9 @@ def _starts(card: Card, scope: Scope) -> Iterator[Start]:
         letters = set(scope.touched.get(node, ()))
         holding = "dqjmx" if uic else "cdqjmx"
         if letters & set(holding) and not (uic and "c" in letters):
-            yield placed(Start("start", _potential(scope, node, card), value), span)
+            yield with_spans(Start("start", _potential(scope, node, card), value), span)
         elif "c" in letters:
-            yield placed(Start("guess", _potential(scope, node, card), value), span)
+            yield with_spans(Start("guess", _potential(scope, node, card), value), span)
         else:
             scope.circuit.report.note(f"'.ic' has no effect on '{node}': no capacitor holds its potential", span)
 

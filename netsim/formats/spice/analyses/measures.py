@@ -16,7 +16,7 @@ from netsim.formats.spice.cards import Card
 from netsim.formats.spice.circuit import word
 from netsim.formats.spice.expressions import Piece, expression
 from netsim.formats.spice.numbers import value_of, written
-from netsim.formats.spice.scopes import Scope, placed
+from netsim.formats.spice.scopes import Scope, with_spans
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.spelling import new_name
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
@@ -95,7 +95,7 @@ class Figures:
         value, unit = _Line(card, pieces[3:], self, axis, words[1] == "ac").value()
         name = new_name(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
-        made: Measure = placed(Measure(name, value), card.span())
+        made: Measure = with_spans(Measure(name, value), card.span())
         return made
 
 

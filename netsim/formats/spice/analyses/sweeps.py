@@ -4,7 +4,7 @@
 .dc v1 0 5 1m v2 0 2 1    ->  the same with family = [v2.v = [0 V, 1 V, 2 V]]
 .step param r 1k 3k 1k    ->  run sweep(over = [r = [1 k, 2 k, 3 k]], ...) instead of run transient(...)
 
-The temperature, a resistor and a stepped source are varied as parameters: `prepared` makes them so.
+The temperature, a resistor and a stepped source are varied as parameters: `with_swept_parameters` makes them so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.formats.spice.blocks import Block, Given
+from netsim.formats.spice.blocks import Block, ParameterText
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import Circuit
-from netsim.formats.spice.conditions import Known
+from netsim.formats.spice.conditions import NumericParameters
 from netsim.formats.spice.elements.sources import WAVES
 from netsim.formats.spice.numbers import literal
 from netsim.formats.spice.scopes import Scope
@@ -34,7 +34,7 @@ MOST = 1e6
 
 
 @dataclass(frozen=True)
-class Varied:
+class SweptQuantity:
     """What a line varies, by its name there: the token, and the values."""
 
     token: Token
@@ -45,15 +45,15 @@ class Varied:
         return self.token.text
 
 
-def prepared(top: Block, circuit: Circuit) -> None:
+def with_swept_parameters(top: Block, circuit: Circuit) -> None:
     """Make parameters of what varies and is none: the temperature, values of resistors and (of `.step`) of sources.
 
     Mistakes are reported when the lines are read once more as statements."""
     for card in top.control:
         try:
-            for each in varied(card, top, circuit):
+            for each in swept_quantities(card, top, circuit):
                 if each.name in TEMPERATURES:
-                    top.given.setdefault("temper", Given(card, "temper", repr(circuit.celsius), 0))
+                    top.given.setdefault("temper", ParameterText(card, "temper", repr(circuit.celsius), 0))
                     circuit.warms = True
                 elif each.name[0] == "r" or (each.name[0] in INPUTS and card.word == ".step"):
                     _as_parameter(each.name, top, circuit)
@@ -73,7 +73,7 @@ def _as_parameter(element: str, top: Block, circuit: Circuit) -> None:
     if token is None or token.text in (*WAVES, "ac") or (token.kind == "word" and top.model(token.text)):
         raise _without_value(card)
     name = f"{element}_value"
-    top.given[name] = Given(card, name, card.text[token.start : token.end], token.start)
+    top.given[name] = ParameterText(card, name, card.text[token.start : token.end], token.start)
     first, last = token.start - (token.kind == "expression"), token.end + (token.kind == "expression")
     text = f"{card.text[:first]}{{{name}}}{card.text[last:]}"
     top.elements[at] = replace(card, text=text, pieces=card.pieces[:1])
@@ -87,12 +87,14 @@ def _without_value(card: Card) -> InputError:
     )
 
 
-def varied(card: Card, top: Block, circuit: Circuit) -> list[Varied]:
+def swept_quantities(card: Card, top: Block, circuit: Circuit) -> list[SweptQuantity]:
     """What a `.dc`, `.step` or `.temp` line varies, the innermost first. Raises `InputError`."""
     tokens = list(card.plain)
     if card.word == ".temp":
         return (
-            [Varied(replace(card.tokens[0], text="temper"), _numbers(card, tokens, top, circuit))] if tokens[1:] else []
+            [SweptQuantity(replace(card.tokens[0], text="temper"), _numbers(card, tokens, top, circuit))]
+            if tokens[1:]
+            else []
         )
     if card.word not in USAGE:
         return []
@@ -105,7 +107,7 @@ def varied(card: Card, top: Block, circuit: Circuit) -> list[Varied]:
     return found
 
 
-def _one(card: Card, tokens: list[Token], top: Block, circuit: Circuit) -> tuple[Varied, list[Token]]:
+def _one(card: Card, tokens: list[Token], top: Block, circuit: Circuit) -> tuple[SweptQuantity, list[Token]]:
     words = [token.text for token in tokens]
     spacing = words[0] if words[0] in SPACINGS else "lin"
     tokens = tokens[words[0] in SPACINGS :]
@@ -117,7 +119,7 @@ def _one(card: Card, tokens: list[Token], top: Block, circuit: Circuit) -> tuple
     figures = tokens[1:] if spacing == "list" else tokens[1:4]
     values = _numbers(card, figures, top, circuit)
     listed = values if spacing == "list" else tuple(_spaced(card, spacing, *values))
-    return Varied(tokens[0], listed), tokens[1 + len(figures) :]
+    return SweptQuantity(tokens[0], listed), tokens[1 + len(figures) :]
 
 
 def _spaced(card: Card, spacing: str, first: float, last: float, step: float) -> list[float]:
@@ -136,7 +138,7 @@ def _spaced(card: Card, spacing: str, first: float, last: float, step: float) ->
 
 
 def _numbers(card: Card, tokens: Sequence[Token], top: Block, circuit: Circuit) -> tuple[float, ...]:
-    known = Known(top.given, circuit.celsius)
+    known = NumericParameters(top.given, circuit.celsius)
     return tuple(known.number(card, token.text, token.start) for token in tokens)
 
 
@@ -144,7 +146,7 @@ def _usage(card: Card) -> InputError:
     return InputError(Problem("E131", f"'{card.word}' is written {USAGE[card.word]}", card.span()))
 
 
-def named(card: Card, each: Varied, scope: Scope) -> tuple[Name, str]:
+def swept_name(card: Card, each: SweptQuantity, scope: Scope) -> tuple[Name, str]:
     """What is varied as the netlist calls it, and its unit. Raises `InputError`."""
     name, span = each.name, card.at(each.token)
     if name in TEMPERATURES:
@@ -162,8 +164,8 @@ def named(card: Card, each: Varied, scope: Scope) -> tuple[Name, str]:
     return Name((Part(scope.parameters[name]),), span=span), ""
 
 
-def _item(card: Card, each: Varied, scope: Scope) -> Binary:
-    name, unit = named(card, each, scope)
+def _item(card: Card, each: SweptQuantity, scope: Scope) -> Binary:
+    name, unit = swept_name(card, each, scope)
     values = Vector(tuple(literal(value, card.span(), unit) for value in each.values), span=card.span())
     return Binary("=", name, values, span=card.span())
 
@@ -202,14 +204,14 @@ def steps_of(cards: Sequence[Card], scope: Scope) -> Steps:
             _item(card, each, scope)
             for card in cards
             if card.word in (".step", ".temp")
-            for each in varied(card, scope.block, scope.circuit)
+            for each in swept_quantities(card, scope.block, scope.circuit)
         )
     )
 
 
 def characteristics(card: Card, scope: Scope) -> Iterator[Run]:
     """The run line of a `.dc` card. Raises `InputError`."""
-    first, *others = [_item(card, each, scope) for each in varied(card, scope.block, scope.circuit)]
+    first, *others = [_item(card, each, scope) for each in swept_quantities(card, scope.block, scope.circuit)]
     yield _curves(first, others, Run("static", span=card.span()))
 
 
@@ -218,7 +220,7 @@ def swept_unit(cards: Sequence[Card], scope: Scope) -> str:
     for card in cards:
         if card.word == ".dc":
             try:
-                return named(card, varied(card, scope.block, scope.circuit)[0], scope)[1]
+                return swept_name(card, swept_quantities(card, scope.block, scope.circuit)[0], scope)[1]
             except InputError:  # told where the line becomes a run
                 return ""
     return ""

@@ -9,23 +9,23 @@ import re
 from itertools import pairwise
 
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.elements.asking import ignored, wanted
 from netsim.formats.spice.elements.code_models import code_model
 from netsim.formats.spice.elements.distributed.coupled import coupled_lines
 from netsim.formats.spice.elements.distributed.lines import distributed, line, lossy
 from netsim.formats.spice.elements.passives import capacitor, inductor, resistor, warmer_by, with_series_resistance
 from netsim.formats.spice.elements.sources import plus, port_of, source_value, times
 from netsim.formats.spice.elements.transfer import transferred
+from netsim.formats.spice.elements.words_of_cards import report_ignored, require_words
 from netsim.formats.spice.expressions import difference, expression
 from netsim.formats.spice.numbers import in_unit
-from netsim.formats.spice.scopes import Made, Scope
+from netsim.formats.spice.scopes import Scope, ScopedDefinition
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binary, Call, Expr, Instance, Name, Number, Vector
 
 
 def voltage(card: Card, scope: Scope) -> Instance:
     """`V1 a b 5`, `V1 a b sin(0 1 50)`, ..."""
-    nodes = with_series_resistance(card, scope, scope.connected(card, wanted(card, 2, "V1 node node value")[:2]))
+    nodes = with_series_resistance(card, scope, scope.connected(card, require_words(card, 2, "V1 node node value")[:2]))
     scope.through[card.word] = (scope.elements[card.word], "i")
     value: dict[str, Expr] = {"v": source_value(card, scope, "V")}
     if port_of(card) is None:
@@ -37,14 +37,14 @@ def voltage(card: Card, scope: Scope) -> Instance:
 
 def current(card: Card, scope: Scope) -> Instance:
     """`I1 a b 1m`: flows from a through the source to b."""
-    tokens = wanted(card, 2, "I1 node node value")[:2]
+    tokens = require_words(card, 2, "I1 node node value")[:2]
     first, second = with_series_resistance(card, scope, scope.connected(card, tokens))
     return scope.instance(card, "current", (second, first), {"I": source_value(card, scope, "A")})
 
 
 def behavioural(card: Card, scope: Scope) -> Instance:
     """`B1 a b v={expression}` or `i={expression}`, the expression also without braces."""
-    nodes = scope.connected(card, wanted(card, 2, "B1 node node v={expression}")[:2])
+    nodes = scope.connected(card, require_words(card, 2, "B1 node node v={expression}")[:2])
     for key, unit in (("v", "V"), ("i", "A"), ("r", "Ohm")):
         if key in card.given and (found := card.behind(key)):
             text, start = _unwrapped(*found)
@@ -97,7 +97,7 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
     """E and G: linear (`E1 a b c d 10`), by an expression (`value={...}`, `vol=`, `cur=`), by a table, by a
     polynomial."""
     is_voltage = card.word[0] == "e"
-    tokens = wanted(card, 2, f"{card.word[0].upper()}1 node node node node gain")
+    tokens = require_words(card, 2, f"{card.word[0].upper()}1 node node node node gain")
     nodes = with_series_resistance(card, scope, scope.connected(card, tokens[:2]))
     unit = "V" if is_voltage else "A"
     for key in ("value", "vol", "cur"):
@@ -130,12 +130,12 @@ def controlled_by_voltage(card: Card, scope: Scope) -> Instance:
             _polynomial(card, scope, [over(x, Number(1.0, "V")) for x in inputs], tokens[4 + 2 * count :], unit),
             is_voltage,
         )
-    tokens = wanted(card, 5, f"{card.word[0].upper()}1 node node node node gain")
+    tokens = require_words(card, 5, f"{card.word[0].upper()}1 node node node node gain")
     if is_voltage:
         scope.through[card.word] = (scope.elements[card.word], "i")
     nodes = (*nodes, *scope.connected(card, tokens[2:4]))
     factor = scope.value(card, tokens[4], "" if is_voltage else "S")
-    ignored(card, scope.circuit.report, tokens[5:])
+    report_ignored(card, scope.circuit.report, tokens[5:])
     gain = {
         "gain" if is_voltage else "g": times(factor, *_behavioural_factors(card, scope, "v" if is_voltage else "i"))
     }
@@ -196,7 +196,7 @@ def _table(card: Card, scope: Scope, unit: str) -> Expr:
 def controlled_by_current(card: Card, scope: Scope) -> Instance:
     """F and H: `F1 a b v1 10`, also `poly(n)`."""
     is_voltage = card.word[0] == "h"
-    tokens = wanted(card, 4, f"{card.word[0].upper()}1 node node source gain")
+    tokens = require_words(card, 4, f"{card.word[0].upper()}1 node node source gain")
     nodes = with_series_resistance(card, scope, scope.connected(card, tokens[:2]))
     unit = "V" if is_voltage else "A"
     if tokens[2].text == "poly":
@@ -204,12 +204,12 @@ def controlled_by_current(card: Card, scope: Scope) -> Instance:
         inputs = [over(scope.current(t.text, card.at(t)), Number(1.0, "A")) for t in tokens[4 : 4 + count]]
         return _driven(card, scope, nodes, _polynomial(card, scope, inputs, tokens[4 + count :], unit), is_voltage)
     read = scope.current(tokens[2].text, card.at(tokens[2]))
-    ignored(card, scope.circuit.report, tokens[4:])
+    report_ignored(card, scope.circuit.report, tokens[4:])
     value = times(scope.value(card, tokens[3], "Ohm" if is_voltage else ""), read)
     return _driven(card, scope, nodes, value, is_voltage)
 
 
-def subcircuit(card: Card, scope: Scope, made: Made) -> Instance:
+def subcircuit(card: Card, scope: Scope, made: ScopedDefinition) -> Instance:
     """`X1 a b amplifier gain=10`: an instance of the model that was made of the subcircuit."""
     tokens = card.plain
     names = [token for token in tokens if token.text not in ("params:", "params")]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from netsim.formats.spice.blocks import Block, Given
+from netsim.formats.spice.blocks import Block, ParameterText
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.conditions import Known
+from netsim.formats.spice.conditions import NumericParameters
 from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
@@ -35,12 +35,12 @@ class Model:
             return default
         card, token = self.given[name]
         if (found := value_of(token.text)) is None:
-            return Known(self._parameters()).number(card, token.text, token.start)
+            return NumericParameters(self._parameters()).number(card, token.text, token.start)
         return found
 
-    def _parameters(self) -> dict[str, Given]:
+    def _parameters(self) -> dict[str, ParameterText]:
         """Those of the model's block and of the blocks around it: what shapes the netlist keeps their values."""
-        found: dict[str, Given] = {}
+        found: dict[str, ParameterText] = {}
         block: Block | None = self.block
         while block is not None:
             found = {**block.given, **found}

@@ -7,10 +7,10 @@ short)/(w - 2 narrow), or cj (w - narrow)(l - short) + 2 cjsw (w - narrow + l - 
 """
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.elements.asking import ignored, unknown, wanted
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
 from netsim.formats.spice.elements.two_resistances import has_two, resistor_type
+from netsim.formats.spice.elements.words_of_cards import report_ignored, require_words, unknown_parameter
 from netsim.formats.spice.expressions import difference
 from netsim.formats.spice.functions import reads_signals
 from netsim.formats.spice.numbers import literal
@@ -102,16 +102,16 @@ def _valued(card: Card, scope: Scope, shape: str) -> tuple[tuple[Name, ...], Exp
     given = next(
         (card.given[key] for key in _VALUES[letter] if key in card.given and (key != "l" or letter == "l")), None
     )
-    tokens = wanted(card, 2 if given else 3, shape)
+    tokens = require_words(card, 2 if given else 3, shape)
     for name, token in card.given.items():
         if name not in (*_VALUES[letter], *_ON_LINE, *_SILENT):
-            raise unknown(card, token, name, (*_VALUES[letter], *_ON_LINE))
+            raise unknown_parameter(card, token, name, (*_VALUES[letter], *_ON_LINE))
     nodes = _with_parts(card, scope, scope.connected(card, tokens[:2]))
     rest = [token for token in tokens[2:4] if token.text not in TYPES[letter]] or list(tokens[2:3])
     models = [token for token in rest if token.kind == "word" and scope.block.model(token.text)]
     plain = given or next((token for token in rest if token not in models), None)
     read = (plain, *models[:1])
-    ignored(card, scope.circuit.report, [t for t in tokens[2:] if t not in read and t.text not in TYPES[letter]])
+    report_ignored(card, scope.circuit.report, [t for t in tokens[2:] if t not in read and t.text not in TYPES[letter]])
     if not models:
         if plain is None:
             raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))

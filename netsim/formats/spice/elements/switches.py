@@ -6,9 +6,9 @@ between. One with a negative hysteresis, and PSpice's (`von`, `voff`), goes grad
 follows 3 z - 4 z^3, z = (control - middle)/(on - off), from Roff to Ron."""
 
 from netsim.formats.spice.cards import Card, Token
-from netsim.formats.spice.elements.asking import ignored, wanted
 from netsim.formats.spice.elements.models import found_model
 from netsim.formats.spice.elements.sources import minus, plus, times
+from netsim.formats.spice.elements.words_of_cards import report_ignored, require_words
 from netsim.formats.spice.expressions import difference
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
@@ -25,7 +25,9 @@ def switch(card: Card, scope: Scope) -> Instance:
     letter = card.word[0]
     kind, threshold, width, unit = KINDS[letter]
     count = 5 if letter == "s" else 4
-    tokens = wanted(card, count, "S1 node node node node model" if letter == "s" else "W1 node node source model")
+    tokens = require_words(
+        card, count, "S1 node node node node model" if letter == "s" else "W1 node node source model"
+    )
     named = tokens[count - 1]
     if scope.block.model(named.text) is None:
         hint = (
@@ -35,7 +37,7 @@ def switch(card: Card, scope: Scope) -> Instance:
         message = f"there is no .model '{named.text}' of the type {kind}"
         raise InputError(Problem("E226", message, card.at(named), hint=hint))
     model = found_model(card, scope, named, TYPES[letter])
-    ignored(card, scope.circuit.report, [token for token in tokens[count:] if token.text not in ("on", "off")])
+    report_ignored(card, scope.circuit.report, [token for token in tokens[count:] if token.text not in ("on", "off")])
     ends = tuple(f"{unit.lower() if letter == 's' else 'i'}{end}" for end in ("on", "off"))
     for name, (place, token) in model.given.items():
         if name not in (threshold, width, "ron", "roff", *ends, *_SILENT):

@@ -23,7 +23,7 @@ from netsim.multibody.jointspace.compiled.twists import bracket, cayley, cross, 
 
 
 @compiled
-def bent(p, m, g, i, centre):
+def flexible_motion(p, m, g, i, centre):
     """Motion of link i behind a joint of several coordinates, with the columns S, S', E, E' and the joint's dS_k/dq_j;
     `centre` goes from one side of the joint to the other."""
     b, first, count = p.links[i, PARENT], p.links[i, FIRST], p.links[i, FREEDOM]

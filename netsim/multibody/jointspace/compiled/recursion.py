@@ -18,7 +18,7 @@ rows.
 import numpy as np
 
 from netsim.core.compiled.function import compiled
-from netsim.multibody.jointspace.compiled.flexible import bent
+from netsim.multibody.jointspace.compiled.flexible import flexible_motion
 from netsim.multibody.jointspace.compiled.plan import (  # fmt: skip
     AFTER,
     AXIS,
@@ -76,7 +76,7 @@ def outward(p, m, g):  # noqa: C901  (one pass from link to link)
                 m.V[i, c] += m.S[k, c] * v
                 m.A[i, c] += m.S[k, c] * a + m.dS[k, c] * v
         elif kind != FIXED:
-            bent(p, m, g, i, centre)
+            flexible_motion(p, m, g, i, centre)
         turned(m.R[i], p.geometry[i], AFTER, n)
         for c in range(3):
             m.r[i, c] = centre[c] + n[c]

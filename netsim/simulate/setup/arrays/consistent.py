@@ -10,7 +10,7 @@ from netsim.core.scales import NOTHING
 from netsim.equations.machine import Machine
 from netsim.initial.flat_plan import compiled_plan
 from netsim.initial.initial import Structure
-from netsim.initial.recovery import plan_recovery, recover
+from netsim.initial.recovery import plan_recovery, recover_point
 from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.weights import curved, differs
 from netsim.text.errors import SimulationError
@@ -25,7 +25,7 @@ def consistent_plan(
     at t; and what keeps them alive."""
     machine, structure, options, method = planned.machine, planned.structure, planned.options, planned.method
     jumps = options.jumping or switching or len(time_events) > 0 or len(machine.problem.buffer.length) > 0
-    # values of a curved network may jump anywhere (netsim.simulate.failing)
+    # values of a curved network may jump anywhere (netsim.simulate.failed_steps)
     recovered = options.recovers and (curved(machine) or differs(machine, structure, options.formula))
     wanted = recovered or (not options.formula and (method.needs_rates or structure.index > 1 or jumps))
     if not wanted:
@@ -33,7 +33,7 @@ def consistent_plan(
     sizes = None if options.formula else _sizes(machine, structure, trial)
     recovery = plan_recovery(machine, structure, trial.g, sizes=sizes, following=method.explicit)
     try:
-        recover(recovery, trial.g, trial.start, t)
+        recover_point(recovery, trial.g, trial.start, t)
     except SimulationError:
         trial.counters[ASTRAY] += 1
         return compiled_plan(None), None
@@ -60,5 +60,5 @@ def closing_plan(planned: Planned, trial: Trial, t: float) -> tuple[Consistent, 
     if not planned.method.explicit or structure.index < 3:
         return compiled_plan(None), None
     recovery = plan_recovery(machine, structure, trial.g, closing=True, sizes=_sizes(machine, structure, trial))
-    recover(recovery, trial.g, trial.start, t)
+    recover_point(recovery, trial.g, trial.start, t)
     return compiled_plan(recovery), recovery

@@ -5,9 +5,9 @@ import numpy as np
 from netsim.core.compiled.struct import Struct
 from netsim.core.loop.control import EVERY, RECOVERING, SOLVING, Control
 from netsim.core.loop.sampler import Sampler
-from netsim.core.loop.turnover import nothing_turned
+from netsim.core.loop.turnover import no_turnover
 from netsim.core.method import TRAPEZOID
-from netsim.equations.machine import power_room
+from netsim.equations.machine import power_buffer
 from netsim.results.selection import Reader
 from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.instants import is_windowed
@@ -39,7 +39,7 @@ def first_sampler(planned: Planned, reader: Reader, tracer: Reader, shares: Stru
     nodes = np.array(work)
     integrals = quadrature(nodes)
     summed = summed_places(machine, tracer) if control.places[RECOVERING] else NO_SUMS
-    power = power_room(machine.system)
+    power = power_buffer(machine.system)
     kept, accounts = summed.shape[1], len(power)
     return Sampler(
         reader.table, reader.places, np.zeros(max(reader.size, tracer.size)), np.zeros((rows, len(reader.places))),
@@ -47,7 +47,7 @@ def first_sampler(planned: Planned, reader: Reader, tracer: Reader, shares: Stru
         np.zeros(rows), np.zeros((2, 2 * accounts + kept)), power, nodes,
         np.zeros((len(nodes), 3 * accounts + kept)), integrals, summed, shares, read,
         tracer.table, tracer.places, np.zeros((max(rows, STEPS) * len(nodes), 1 + len(tracer.places))),
-        nothing_turned(power),
+        no_turnover(power),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.arrays.readings import no_readings
 from netsim.simulate.setup.features import sampled
 from netsim.simulate.setup.kinds import kinds_of, massless
-from netsim.simulate.setup.sizes import set_answers
+from netsim.simulate.setup.sizes import size_by_responses
 from netsim.simulate.setup.weights import curved, exponents, untested_differences
 from netsim.structure.of_time.switching import time_texts
 from netsim.text.errors import Problem, SimulationError
@@ -41,7 +41,7 @@ def first_trial(planned: Planned, g: Array, ends: Array) -> tuple[Trial, float]:
     set_scales(machine.struct, struct_of(trial))
     if not options.formula or any(batch.form.events.scales for batch in machine.system.batches):
         acting = ends if any(map(bool, time_texts(machine))) else None
-        set_answers(machine, trial, options.stop, times, prescribed_inputs, acting)
+        size_by_responses(machine, trial, options.stop, times, prescribed_inputs, acting)
         set_scales(machine.struct, struct_of(trial))
     return trial, options.step or first_size(machine.struct, struct_of(trial), options.stop, planned.method.estimate)
 

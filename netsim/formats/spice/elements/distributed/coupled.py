@@ -14,8 +14,8 @@ from itertools import product
 import numpy as np
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.elements.asking import wanted
 from netsim.formats.spice.elements.models import Model, found_model
+from netsim.formats.spice.elements.words_of_cards import require_words
 from netsim.formats.spice.numbers import literal, value_of
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
@@ -31,7 +31,7 @@ _MATRIX = re.compile(r"\b([rlcg])\s*=\s*((?:[^=\s()]+\s*)+?)(?=\s*(?:\w+\s*=|\)?
 
 def coupled_lines(card: Card, scope: Scope) -> Instance:
     """`P1 a1 .. an reference b1 .. bn reference model [length=1]`. Raises `InputError`."""
-    tokens = wanted(card, 5, "P1 node ... reference node ... reference model")
+    tokens = require_words(card, 5, "P1 node ... reference node ... reference model")
     model = found_model(card, scope, tokens[-1], ("cpl",))
     n = (len(tokens) - 3) // 2
     if len(tokens) % 2 == 0 or n < 1:

@@ -8,10 +8,10 @@ import math
 from itertools import pairwise
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.elements.asking import ignored, wanted
 from netsim.formats.spice.elements.distributed.relaxations import Figures, relaxing_line
 from netsim.formats.spice.elements.models import Model, found_model
 from netsim.formats.spice.elements.sources import times
+from netsim.formats.spice.elements.words_of_cards import report_ignored, require_words
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Call, Expr, Instance, Name, Number
@@ -26,9 +26,9 @@ def line(card: Card, scope: Scope) -> Instance:
     """`T1 a b c d z0=50 td=10n`: a line without losses; in place of its delay its length as a number of waves at a
     frequency, `f=1meg nl=0.25`."""
     shape = "T1 node node node node z0=50 td=10n (or f=25meg nl=0.25 in place of td)"
-    tokens = wanted(card, 4, shape)
+    tokens = require_words(card, 4, shape)
     nodes = scope.connected(card, tokens[:4])
-    ignored(card, scope.circuit.report, tokens[4:])
+    report_ignored(card, scope.circuit.report, tokens[4:])
     impedance = card.given.get("z0", card.given.get("zo"))
     if impedance is None or not {"td", "f"} & set(card.given):
         raise InputError(Problem("E131", f"'{card.word}' is written {shape}", card.span()))
@@ -46,9 +46,9 @@ def line(card: Card, scope: Scope) -> Instance:
 def lossy(card: Card, scope: Scope) -> Instance:
     """`O1 a b c d model`, `Y1 a b c d model`: r, l, c, g per length, and a length."""
     letter = card.word[0]
-    tokens = wanted(card, 5, f"{letter.upper()}1 node node node node model")
+    tokens = require_words(card, 5, f"{letter.upper()}1 node node node node model")
     model = found_model(card, scope, tokens[4], _TYPES[letter])
-    ignored(card, scope.circuit.report, tokens[5:])
+    report_ignored(card, scope.circuit.report, tokens[5:])
     nodes = scope.connected(card, tokens[:4])
     given = {name: model.value(name, scope, unit) for name, unit in _PER_LENGTH.items()}
     length = next((model.value(n, scope, "m") for n in ("len", "length") if n in model.given), Number(1.0, "m"))
@@ -76,9 +76,9 @@ _PER_LENGTH = {"r": "Ohm/m", "l": "H/m", "c": "F/m", "g": "S/m"}
 
 def distributed(card: Card, scope: Scope) -> Instance:
     """`U1 a b reference model l=1m n=6`: distributed resistance and capacitance."""
-    tokens = wanted(card, 4, "U1 node node node model l=1m")
+    tokens = require_words(card, 4, "U1 node node node model l=1m")
     model = found_model(card, scope, tokens[3], _TYPES["u"])
-    ignored(card, scope.circuit.report, tokens[4:])
+    report_ignored(card, scope.circuit.report, tokens[4:])
     nodes = scope.connected(card, tokens[:3])
     if "isperl" in model.given:
         message = "a line with junctions along it (isperl) is not known"

@@ -9,8 +9,8 @@ import math
 from dataclasses import replace
 
 from netsim.formats.spice.cards import Card
-from netsim.formats.spice.elements.asking import unknown
 from netsim.formats.spice.elements.models import Model
+from netsim.formats.spice.elements.words_of_cards import unknown_parameter
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.numbers import in_unit
 from netsim.formats.spice.scopes import Scope
@@ -30,7 +30,7 @@ def ideal_diode(card: Card, scope: Scope, model: Model) -> Instance:
     """The diode as a source of current that depends on its voltage. Raises `InputError`."""
     for name, (_, token) in model.given.items():
         if name not in PARAMETERS:
-            raise unknown(model.card, token, name, PARAMETERS)
+            raise unknown_parameter(model.card, token, name, PARAMETERS)
     first, second = card.plain[:2]
     nodes = scope.connected(card, (first, second))
     law = _law(model, f"v({first.text},{second.text})")

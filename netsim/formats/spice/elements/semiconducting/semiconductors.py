@@ -8,14 +8,14 @@ note.
 from netsim.formats.spice.blocks import Block
 from netsim.formats.spice.cards import Card, Token
 from netsim.formats.spice.circuit import BOLTZMANN, KELVIN
-from netsim.formats.spice.elements.asking import alone, unknown, wanted
 from netsim.formats.spice.elements.models import Model, model_of
 from netsim.formats.spice.elements.semiconducting.ideal_diode import ideal_diode, is_ideal
 from netsim.formats.spice.elements.semiconducting.parameters import LETTERS, SILENT, Kind, kind_of
 from netsim.formats.spice.elements.semiconducting.transistors import mosfet_bindings, mosfet_resistances
 from netsim.formats.spice.elements.sources import plus
+from netsim.formats.spice.elements.words_of_cards import require_words, unknown_parameter, words_beyond_values
 from netsim.formats.spice.numbers import in_unit, literal, value_of
-from netsim.formats.spice.scopes import Made, Scope, placed
+from netsim.formats.spice.scopes import Scope, ScopedDefinition, with_spans
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.syntax import (
     Binary,
@@ -43,7 +43,7 @@ _OF_THE_LINE = ("ic", "off", "temp", "dtemp", "thermal", "geo")
 def semiconductor(card: Card, scope: Scope) -> Instance:
     """`D1 a b model [area]`, `Q1 c b e [s] model [area]`, `J1 d g s model [area]`, `M1 d g s b model [w= l= ...]`."""
     letter = card.word[0]
-    tokens = wanted(card, LEAST[letter] + 1, SHAPES[letter])
+    tokens = require_words(card, LEAST[letter] + 1, SHAPES[letter])
     places = range(LEAST[letter], len(tokens))
     at = next((k for k in places if tokens[k].kind != "expression" and scope.block.model(tokens[k].text)), None)
     if at is None:
@@ -106,21 +106,21 @@ def _sizes(card: Card, kind: Kind, scope: Scope, rest: tuple[Token, ...]) -> dic
     """What the line gives behind the model: a number is the area, unless it is a further value of `ic=`. Raises
     `InputError` for what the element does not have."""
     found: dict[str, Expr] = {}
-    for token in (each for each in alone(card, rest) if each.text not in _OF_THE_LINE):
+    for token in (each for each in words_beyond_values(card, rest) if each.text not in _OF_THE_LINE):
         numeric = token.kind == "expression" or value_of(token.text) is not None or scope.knows(token.text)
         if not numeric or "area" not in kind.sizes or found:
-            raise unknown(card, token, token.text, kind.sizes)
+            raise unknown_parameter(card, token, token.text, kind.sizes)
         found["area"] = scope.value(card, token)
     for name, token in card.given.items():
         if name in _OF_THE_LINE or name in kind.ends:
             continue
         if name not in kind.sizes:
-            raise unknown(card, token, name, kind.sizes)
+            raise unknown_parameter(card, token, name, kind.sizes)
         found[name] = scope.value(card, token, kind.sizes[name][0])
     return found
 
 
-def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
+def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> ScopedDefinition:
     """The model a `.model` line becomes; made where it is used first."""
     key = f".{model.name}{':' if warm else ''}"
     known = scope.made.get(key)
@@ -145,7 +145,7 @@ def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
         _name(DEVICE, span),
         kind.component,
         ends,
-        tuple(placed(Binding(n, v), span) for n, v in bindings.items()),
+        tuple(with_spans(Binding(n, v), span) for n, v in bindings.items()),
         span=span,
     )
     resistors = (
@@ -153,7 +153,7 @@ def _made(model: Model, kind: Kind, scope: Scope, warm: bool) -> Made:
             _name(f"r{t}", span),
             "resistor",
             (_name(t, span), _name(f"inner_{t}", span)),
-            (placed(Binding("R", value), span),),
+            (with_spans(Binding("R", value), span),),
             span=span,
         )
         for t, value in before.items()
@@ -171,7 +171,7 @@ def _shunt(model: Model, scope: Scope) -> Instance:
     """PSpice's `rds` from drain to source of a MOSFET."""
     span = model.card.span()
     value = Binary("/", model.value("rds", scope, "Ohm"), _name("m", span), span=span)
-    binding = placed(Binding("R", value), span)
+    binding = with_spans(Binding("R", value), span)
     return Instance(_name("rds", span), "resistor", (_name("d", span), _name("s", span)), (binding,), span=span)
 
 

@@ -41,7 +41,7 @@ def interruption() -> str:
     return f"interrupted: complete: {files}; nothing else was written" if files else "interrupted: nothing was written"
 
 
-def heeding(report: Callable[..., None] | None) -> Callable[..., None]:
+def interruptible_report(report: Callable[..., None] | None) -> Callable[..., None]:
     """A report of progress that raises `KeyboardInterrupt` where a signal has come and was swallowed."""
 
     def heeded(*progress: Any) -> None:

@@ -16,14 +16,14 @@ SECOND, NUMBER = parse_unit("s").dimension, NO_DIMENSION
 NO_LIMITS: Mapping[str, float] = {}
 
 
-class Other(Enum):
+class NonNumericOption(Enum):
     """Options that are no numbers: a word, a list of names of the network, an expression for the analysis to read."""
 
     WORD, NAMES, EXPRESSION = range(3)
 
 
-WORD, NAMES, EXPRESSION = Other
-Kind = Dimension | Other
+WORD, NAMES, EXPRESSION = NonNumericOption
+Kind = Dimension | NonNumericOption
 """How an option is read; a number has a dimension and comes in SI units."""
 
 
@@ -66,7 +66,7 @@ def plain_option(name: str, value: Any, kind: Kind) -> Any:
     return float(number_of(expr, Scope(unknown), kind)) if isinstance(kind, Dimension) else expr
 
 
-def listed(value: Expr | None) -> tuple[Expr, ...]:
+def items_of(value: Expr | None) -> tuple[Expr, ...]:
     """The items of a list, or the one thing that stands in its place."""
     if value is None:
         return ()

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.begin.answers import Answers, set_rounding
-from netsim.core.begin.variant import BEGUN, Beginning, begin
+from netsim.core.begin.step_responses import StepResponses, set_rounding
+from netsim.core.begin.variant import BEGUN, VariantStart, begin
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import DENSE
 from netsim.core.loop.control import SIZE
-from netsim.equations.kernels.precomputation import separated
+from netsim.equations.kernels.precomputation import split_precomputation
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Call, Machine
 from netsim.equations.starts.written import start_rows
@@ -28,7 +28,6 @@ from netsim.initial.recovery import Recovery
 from netsim.network.values import Values
 from netsim.results.selection import Reader
 from netsim.simulate.events.iteration import has_events
-from netsim.simulate.keeping import Kept, keep, restore
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup import sizes
@@ -38,6 +37,7 @@ from netsim.simulate.setup.instants import time_events_within
 from netsim.simulate.setup.kinds import kinds_of, massless
 from netsim.simulate.setup.sizes import LADDER, integrals, largest_means
 from netsim.simulate.setup.weights import untested_differences
+from netsim.simulate.snapshots import RunSnapshot, restore_snapshot, snapshot
 from netsim.structure.of_time.switching import time_texts
 from netsim.structure.time_events import time_events_of
 
@@ -45,17 +45,17 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Variant:
+class RunTemplate:
     """A run as it has been begun, what it is begun anew with, and the parameters that its calls read: copies of some
     columns of a batch's (array, batch, positions), calls with constants computed of parameters, those of prescribed
     inputs with the netlist's own, and what is known of these inputs then (levels of `answers`, sizes of kinds)."""
 
     run: Running
-    kept: Kept
+    kept: RunSnapshot
     machine: Machine
     start: CompiledStart
-    beginning: Beginning
-    answers: Answers
+    beginning: VariantStart
+    answers: StepResponses
     structs: tuple[Struct, ...]
     lent: list[tuple[Array, int, Array]]
     settled: list[Call]
@@ -68,7 +68,7 @@ class Variant:
         return self.beginning.point
 
 
-def serves(machine: Machine, options: TransientOptions) -> bool:
+def can_restart(machine: Machine, options: TransientOptions) -> bool:
     """Whether runs of a network can be begun anew by compiled code: nothing moves, happens at events or is delayed,
     and functions of time stand in the netlist's sources alone."""
     system = machine.system
@@ -80,9 +80,9 @@ def serves(machine: Machine, options: TransientOptions) -> bool:
     return plain and alone and written and not tables and begins and not any(time_texts(machine))
 
 
-def variant_of(
+def template_of(
     run: Running, machine: Machine, structure: Structure, readers: Sequence[Reader], point: Array
-) -> Variant | None:
+) -> RunTemplate | None:
     """What begins a run anew, from one that has been begun at the values of the machine, at the start `point`; None
     where that takes more than compiled code, and the run is as it was."""
     trial, options = run.trial, run.options
@@ -91,43 +91,44 @@ def variant_of(
         return None
     answers = _answers(run, machine)
     given = np.zeros(trial.sizes.shape[1])
-    beginning = Beginning(
+    beginning = VariantStart(
         machine.g.copy(), np.zeros(len(machine.g)), given, start.far.astype(np.int64), start.far_from,
         np.array([start.resting]), np.array([float(run.method.estimate or 1)]),
     )  # fmt: skip
     calls = list(_calls([list(run.machine.calls.values()), run.alive, [r.calls for r in readers], start.calls]))
-    settled = [c for c in calls if separated(c.program)[0] is not None and c.settled[1] is not c.parameters]
+    settled = [c for c in calls if split_precomputation(c.program)[0] is not None and c.settled[1] is not c.parameters]
     prescribed = [run.machine.parameters[id(each)] for each in machine.system.prescribed_inputs]
     lent = [*start.lent, *(each for reader in readers for each in reader.lent)]
     structs = struct_of(beginning), start.start, struct_of(answers)
     inputs = [(each, each.copy()) for each in prescribed]
     known = answers.levels.copy(), given.copy()
     run.answers, run.reused = structs[2], True
-    found = Variant(
-        run, keep(run, with_rows=False), run.machine, start, beginning, answers, structs, lent, settled, inputs, known,
+    before = snapshot(run, with_rows=False)
+    found = RunTemplate(
+        run, before, run.machine, start, beginning, answers, structs, lent, settled, inputs, known,
     )  # fmt: skip
     if not _take_inputs(found, structure):
         return None
     known[0][:], known[1][:] = answers.levels, given
     if _begun(found) != BEGUN:  # a start that the careful search alone finds
-        restore(run, found.kept)
+        restore_snapshot(run, found.kept)
         run.answers, run.reused = None, False
         return None
     return found
 
 
-def _begun(variant: Variant) -> int:
+def _begun(variant: RunTemplate) -> int:
     """What `netsim.core.begin.variant.begin` answers with the parameters that the run's calls read."""
     run, (beginning, start, answers) = variant.run, variant.structs
     trial, control, sampler, factor = map(run.struct, ("trial", "control", "sampler", "factor"))
     return int(begin(beginning, start, answers, variant.machine.struct, factor, trial, control, sampler))
 
 
-def begin_anew(variant: Variant, values: Values, parameters: Mapping[int, Array], goals: Sequence[float]) -> bool:
+def restart(variant: RunTemplate, values: Values, parameters: Mapping[int, Array], goals: Sequence[float]) -> bool:
     """The run at t = 0 with these values: parameters by batch, and targets of written starts. False where that takes
     more than compiled code; the run is of no use then, but can be begun anew."""
     run, machine, structure = variant.run, variant.machine, variant.run.structure
-    restore(run, variant.kept)
+    restore_snapshot(run, variant.kept)
     for key, own in machine.parameters.items():
         own[...] = parameters[key]
     for array, key, positions in variant.lent:
@@ -167,7 +168,7 @@ def targets(system: System, values: Values) -> list[float]:
 
 def _settle(call: Call) -> None:
     """The constants that a call reads, of its present parameters."""
-    before, _ = separated(call.program)
+    before, _ = split_precomputation(call.program)
     assert before is not None
     given = np.reshape(call.parameters, (call.program.n_parameters, call.n))
     found = call.settled[1]
@@ -175,7 +176,7 @@ def _settle(call: Call) -> None:
     found[given.size :] = evaluate(before, np.zeros((0, call.n)), np.zeros(0), given).ravel()
 
 
-def _plan_anew(variant: Variant) -> bool:
+def _plan_anew(variant: RunTemplate) -> bool:
     """Consistent points for time events, from where the run begins; False where the plan takes other pivots."""
     run, plan = variant.run, variant.run.plan
     time_events = run.control.time_events[:-1]
@@ -188,7 +189,7 @@ def _plan_anew(variant: Variant) -> bool:
     return True
 
 
-def _answers(run: Running, machine: Machine) -> Answers:
+def _answers(run: Running, machine: Machine) -> StepResponses:
     """Workspace for sizes, with the pivots of the step's matrix where the run begins."""
     system, trial, n = machine.system, run.trial, machine.system.n
     pattern, factor = system.pattern, run.factor
@@ -198,7 +199,7 @@ def _answers(run: Running, machine: Machine) -> Answers:
     nominal = np.zeros(trial.sizes.shape[1])
     np.maximum.at(nominal, trial.kind, trial.nominal)
     steps, dense = LADDER * run.options.stop, n if n <= DENSE else 0
-    return Answers(
+    return StepResponses(
         steps, np.zeros((len(steps), system.layout.nd)), np.random.default_rng(0).choice([-1.0, 1.0], (n, 2)),
         np.repeat(np.arange(n), np.diff(pattern.indptr)), struct_of(own), nominal, np.zeros_like(nominal),
         np.zeros_like(nominal), np.zeros(len(steps)), np.zeros(system.out_size), np.zeros(system.layout.size),
@@ -218,7 +219,7 @@ def _calls(held: Any) -> Iterator[Call]:
             yield from _calls(each)
 
 
-def _take_inputs(variant: Variant, structure: Structure) -> bool:
+def _take_inputs(variant: RunTemplate, structure: Structure) -> bool:
     """What the run knows of its prescribed inputs, from their present parameters; False where it has no room for it."""
     run, machine = variant.run, variant.run.machine
     options, control = run.options, run.control

@@ -21,7 +21,7 @@ LEAST = 1e-15
 
 
 @dataclass
-class Hidden:
+class HiddenDiscretes:
     """Starts and next values of hidden discretes by their numbers, which go on behind the `named` ones; the numbers of
     sizes by their dimensions."""
 

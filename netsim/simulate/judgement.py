@@ -21,7 +21,7 @@ import numpy as np
 from netsim.core.contract import ACCEPTED, ASTRAY, PARTS, REINITIALISED, ROUGH, UNTESTED
 from netsim.core.loop.accumulated import ERRORS, PEAK
 from netsim.core.loop.control import BY_FAR, WORST
-from netsim.core.loop.turnover import FLOWS, MISSED, level, turned_over
+from netsim.core.loop.turnover import FLOWS, MISSED, energy_level, turned_over
 from netsim.core.method import Method
 from netsim.core.readings import LARGEST, WHEN
 from netsim.core.readings import MISSED as READ_WRONGLY
@@ -69,11 +69,13 @@ def energy_verdict(
     rounding(most): the energy in J that is nothing but rounding, made in states of energies up to `most`; a part that
     is no larger is not judged. exchanged(): the energy in J that sources may have handed to one another: where they do
     nothing else, what is turned over is what their powers leave when they cancel, and is not judged."""
-    if not misses(options, turnover) or not complete(network):
+    if not misses_energy(options, turnover) or not accounts_are_complete(network):
         return None
     missed = float(turnover[FLOWS, MISSED])
     turned = max(float(turned_over(turnover)), abs(missed))
-    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(BEYOND * max(turned, float(level(turnover)))):
+    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(
+        BEYOND * max(turned, float(energy_level(turnover)))
+    ):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
@@ -95,19 +97,19 @@ def energy_verdict(
     return Problem("E515" if failed else "W501", message, span, hint=hint)
 
 
-def misses(options: TransientOptions, turnover: Any) -> Any:
+def misses_energy(options: TransientOptions, turnover: Any) -> Any:
     """Whether an account, or each of several (..., 9, m), misses more than a run may without a word."""
     missed = np.abs(turnover[..., FLOWS, MISSED])
     turned = np.maximum(turned_over(turnover), missed)
     tolerance = UNTURNED if options.step else ROUNDING + max(options.rtol, min(KEPT * options.rtol, UNTURNED))
-    return missed > np.maximum(LITTLE * turned, tolerance * level(turnover))
+    return missed > np.maximum(LITTLE * turned, tolerance * energy_level(turnover))
 
 
 def _word(missed: float, method: Method) -> str:
     return "gained" if missed < 0 else "dissipated" if method.order == 1 else "lost"
 
 
-def complete(network: Network) -> bool:
+def accounts_are_complete(network: Network) -> bool:
     """Whether every energy that a component states belongs to terminals whose domains name their power."""
     types = {id(i.component): i.component for i in network.instances}.values()
     return all(c.is_signal(t) or c.domain(t).power is not None for c in types if _states(c) for t in c.terminals)
@@ -139,7 +141,7 @@ def _shipped(component: Any) -> bool:
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 
 
-def added_up(options: TransientOptions, turnover: Any, differentiated: int) -> Any:
+def accumulated_errors(options: TransientOptions, turnover: Any, differentiated: int) -> Any:
     """What the errors of the steps may have added up to, in units of rtol (netsim.core.loop.accumulated), by one
     account or by each of several (..., 9, m); 0 in given steps. `differentiated`: the number of differentiated
     quantities, beside motion."""

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from netsim.library.places import library_folder, own_folders
-from netsim.text.kept.cache import cache_folder, keep, kept
+from netsim.text.kept.cache import cache_folder, read_entry, write_entry
 from netsim.text.kept.sources import digest_of
 
 _INCLUDE = re.compile(rb"^\s*include\b", re.MULTILINE)
@@ -18,12 +18,12 @@ _INCLUDE = re.compile(rb"^\s*include\b", re.MULTILINE)
 def listed(words: str, describe: Callable[[], str]) -> str:
     """What `describe` says of these words; kept on disk by the texts of all libraries, where none includes others."""
     entry = _entry(words)
-    body = kept(entry) if entry else None
+    body = read_entry(entry) if entry else None
     if body is not None:
         return body.decode("utf-8", "replace")
     text = describe()
     if entry:
-        keep(entry, text.encode())
+        write_entry(entry, text.encode())
     return text
 
 

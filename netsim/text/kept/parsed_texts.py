@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netsim.text import errors, syntax, terms
 from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
-from netsim.text.kept.cache import cache_folder, keep, kept
+from netsim.text.kept.cache import cache_folder, read_entry, write_entry
 from netsim.text.kept.sources import digest_of
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.parse import parse
@@ -51,13 +51,13 @@ def parsed_text(text: str, file: str) -> Program:
     if program is None:
         program = parse(text, file)
         with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
-            keep(entry, packed(program))
+            write_entry(entry, packed(program))
     remember_source(file, text)
     return program
 
 
 def _kept(entry: Path) -> Program | None:
-    body = kept(entry)
+    body = read_entry(entry)
     if body is not None:
         with suppress(ValueError):
             program = unpacked(body, CLASSES)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from netsim.commands.interrupting import heeding, interrupted_status, is_interrupted, note_files
-from netsim.commands.telling import FAILED, FINE, complain, say
-from netsim.text.collecting import resumed
+from netsim.commands.interruption import interrupted_status, interruptible_report, is_interrupted, note_files
+from netsim.commands.messages import FAILED, FINE, complain, say
+from netsim.text.collecting import collection_resumed
 from netsim.text.errors import InputError, NetsimError, Problem
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def _carried_out(
     from netsim.results.progress import progress_on
 
     shows = nullcontext() if chosen.quiet else progress_on(sys.stderr)
-    with resumed(), _cluster(chosen) as client, shows as progress:
-        runs = model.samples({}, heeding(progress), beside, recording, client)
+    with collection_resumed(), _cluster(chosen) as client, shows as progress:
+        runs = model.samples({}, interruptible_report(progress), beside, recording, client)
     note_files()
     try:
         files = write(runs, target)

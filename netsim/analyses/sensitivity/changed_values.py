@@ -16,7 +16,7 @@ from netsim.structure.orders import absent_rates
 from netsim.text.syntax import Expr, Number
 
 
-def moved(task: Task, values: Mapping[str, float]) -> Task:
+def task_with_values(task: Task, values: Mapping[str, float]) -> Task:
     """The task where parameters, and starts (`m1.x.start`), have these values in SI. Nothing is compiled anew; orders
     of differentiation are found anew where other rates vanish (a capacitance of zero). Raises `InputError` for values
     out of bounds."""

@@ -27,7 +27,7 @@ GOOD_PIVOTS = 1e-6
 """Pivots of a lower quality are chosen anew."""
 
 
-class Answers(NamedTuple):
+class StepResponses(NamedTuple):
     """Steps whose answers are asked for, and the prescribed inputs of each (steps, inputs); signs of rounding (n, 2);
     the column of every entry of the step's matrix; a factor of its own; the largest nominal size of every kind;
     which steps have an answer, and workspace."""
@@ -52,7 +52,7 @@ class Answers(NamedTuple):
 
 
 @inner
-def set_answers(problem, trial, answers):
+def set_step_responses(problem, trial, answers):
     """How far the start and the sources move things, into trial.sizes; steps whose matrix is singular say nothing."""
     known, nominal, n = trial.sizes[SO_FAR], answers.nominal, answers.changes.shape[1]
     if not _any_below(known, nominal, 1.0):

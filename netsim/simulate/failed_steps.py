@@ -26,14 +26,14 @@ from netsim.core.loop.control import (
     SIZE,
     TIME_EVENT,
 )
-from netsim.core.loop.sampler import take
-from netsim.core.loop.turnover import by_account, flowed
+from netsim.core.loop.sampler import store_row
+from netsim.core.loop.turnover import add_work, by_account
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import (
     AHEAD,
-    Stopped,
-    Unstable,
+    StoppedRun,
+    UnstableRun,
     explain_chatter,
     explain_endless,
     explain_failure,
@@ -41,8 +41,8 @@ from netsim.initial.diagnosis.diagnosis import (
 )
 from netsim.initial.diagnosis.suspects import not_finite
 from netsim.initial.reachability import unreachable
-from netsim.initial.recovery import plan_recovery, recover
-from netsim.initial.static.reinitialisation import reinitialised
+from netsim.initial.recovery import plan_recovery, recover_point
+from netsim.initial.static.reinitialisation import reinitialise
 from netsim.simulate.events.passing import forget
 from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
@@ -80,7 +80,7 @@ WORDS = {
 """The reasons why a step was short, as subjects of a sentence."""
 
 
-def goes_on(run: Running, status: int) -> bool:
+def retry(run: Running, status: int) -> bool:
     """Whether the run may try again: a step whose stages are solved together, or the loop's shorter one."""
     if status not in (NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE):
         return False
@@ -116,7 +116,7 @@ def run_reinitialised(run: Running) -> bool:
     load(run.machine.struct, g, trial.start)
     if set_time(run.machine.struct, g, t + h) != CONVERGED:
         return False
-    found = reinitialised(run.machine, g, trial.start[at : at + layout.nq], h)
+    found = reinitialise(run.machine, g, trial.start[at : at + layout.nq], h)
     if found is None:
         return False
     before = _stored(run)
@@ -124,7 +124,7 @@ def run_reinitialised(run: Running) -> bool:
     lost = before - _stored(run)  # as an impulse
     run.sampler.totals[:, DISSIPATED : 2 * len(lost) : 2] += lost
     for turnover, own in zip(by_account(run.sampler.turnover), lost.tolist()):
-        flowed(turnover, 0.0, own)
+        add_work(turnover, 0.0, own)
     trial.counters[REINITIALISED] += 1
     run.passed = run.passed or [t]
     control.numbers[NOW], control.numbers[SIZE], control.places[[FAILURES, CREEPING]] = t + h, h, 0
@@ -170,7 +170,7 @@ def _solved_together(run: Running, sizes: list[float]) -> bool:
     return False
 
 
-def stuck(run: Running, mark: list[float]) -> Problem | None:
+def stuck_problem(run: Running, mark: list[float]) -> Problem | None:
     """E508 of a run whose steps fail, or pass only because none is shorter, while it hardly advances, or whose steps
     pass but are so short that it has no end; `mark`: the time of its last advance with the failures up to it, and the
     same for steps of any kind."""
@@ -195,7 +195,7 @@ def _bound_by_stability(run: Running) -> bool:
 
 
 def _unstable(run: Running, why: str) -> Problem:
-    bound = Unstable(run.options.method, run.now, run.steps, run.options.stop, why)
+    bound = UnstableRun(run.options.method, run.now, run.steps, run.options.stop, why)
     return explain_unstable(run.machine, bound, run.trial.start)
 
 
@@ -212,7 +212,7 @@ def failure_of(run: Running, status: int) -> Problem:
     if _bound_by_stability(run) and status == NOT_FINITE and not not_finite(machine, run.trial.g):
         return _unstable(run, "a shorter step would be lost in rounding")
     why = "" if given else WORDS[float(run.control.numbers[REASON])]
-    stopped = Stopped(status, before, given or float(run.control.numbers[SIZE]), why, grown(run) >= ROUNDED)
+    stopped = StoppedRun(status, before, given or float(run.control.numbers[SIZE]), why, grown_errors(run) >= ROUNDED)
     return explain_failure(machine, stopped, stands, run.trial.start, (run.trial.g, run.trial.out, run.trial.u))
 
 
@@ -227,17 +227,17 @@ def keep_last_step(run: Running) -> None:
         stands = trial.g.copy()
         load(problem, stands, trial.start)
         try:
-            point = recover(plan_recovery(run.machine, run.structure, stands), stands, trial.start, now)
+            point = recover_point(plan_recovery(run.machine, run.structure, stands), stands, trial.start, now)
         except SimulationError:
             return
         trial.middle[: 3 * layout.nk + layout.ny] = point[layout.x : layout.history]
     set_time(problem, trial.g, now)
     sampler.totals[1] = sampler.totals[0]
-    take(problem, struct_of(trial), struct_of(sampler), row, now)
+    store_row(problem, struct_of(trial), struct_of(sampler), row, now)
     run.control.places[ROW] = row + 1
 
 
-def grown(run: Running) -> int:
+def grown_errors(run: Running) -> int:
     """How often in a row, at last, a shorter step had a larger estimated error."""
     return int(run.control.places[GROWING])
 

@@ -10,7 +10,7 @@ NAMED = 6
 """Runs that are named at most."""
 
 
-def told_once(
+def one_per_code(
     found: Iterable[tuple[int, Sequence[Problem]]], count: int, word: str, values: Callable[[int], str]
 ) -> tuple[Problem, ...]:
     """A problem for each code among those of `count` runs (number from 0, its problems), in the order of their first
@@ -31,6 +31,6 @@ def _told(first: Problem, numbers: Sequence[int], of: str, values: Callable[[int
     return replace(first, message=f"in {len(numbers)} of {of} ({where}): {first.message}")
 
 
-def lines_of(problems: Iterable[Problem]) -> str:
+def problem_lines(problems: Iterable[Problem]) -> str:
     """Codes and sentences, one a line."""
     return "\n".join(f"{problem.code} {problem.message}" for problem in problems)

@@ -24,7 +24,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.starts.rows import StartRow
 from netsim.equations.starts.written import start_rows
 from netsim.initial.assembly import sizes_of_machine
-from netsim.initial.fixed import fixed_rows, free_rates, held, stage_of
+from netsim.initial.fixed import fixed_rows, free_rates, held_offsets, stage_of
 from netsim.initial.initial import Structure, set_differentiated, with_coordinates
 from netsim.initial.stages import (
     Stages,
@@ -48,7 +48,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class StaticStart:
     """The static problem of a start g: its equations, rows, places of its unknowns, and what solves its matrix."""
 
     g: Array
@@ -86,7 +86,7 @@ class Near:
         return [replace(row, target=targets.get((row.path, row.word), row.target)) for row in self.rows]
 
 
-def near_start(machine: Machine, structure: Structure, g: Array) -> Near | None:
+def static_start(machine: Machine, structure: Structure, g: Array) -> StaticStart | None:
     """The static problem that the start g solves; None where the start is more than that."""
     layout = machine.system.layout
     if layout.nk or machine.element is not None or has_events(machine) or len(machine.problem.buffer.length):
@@ -101,7 +101,7 @@ def near_start(machine: Machine, structure: Structure, g: Array) -> Near | None:
     structure = with_coordinates(machine.system, structure, np.concatenate([np.zeros(0, np.int64), *spoken]))
     try:
         fixed, freed = fixed_rows(machine, structure.at_rest, structure.static, written)
-        o = held(structure.at_rest, structure.static, structure.static_triples, fixed, freed)
+        o = held_offsets(structure.at_rest, structure.static, structure.static_triples, fixed, freed)
         stages = Stages(machine, structure.at_rest, o, structure.static_triples, weights, sizes.angles)
         if o.d.max(initial=0) or any(stage_of(row, o) for row in fixed):
             return None
@@ -114,7 +114,7 @@ def near_start(machine: Machine, structure: Structure, g: Array) -> Near | None:
     rates = slots(machine, np.array(freed, np.int64), np.ones(len(freed), np.int64))
     places = np.concatenate([slots(machine, variables, o.d[variables]), rates]).astype(np.int64)
     solve = _solver(stage_jacobian(stages, partials_in(stages, at), 0, equations, variables, fixed, freed, at))
-    return None if solve is None else Near(g, at, stages, equations, fixed, places, solve)
+    return None if solve is None else StaticStart(g, at, stages, equations, fixed, places, solve)
 
 
 def _same(static: Array, g: Array, layout: Any) -> bool:

@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from netsim.commands.interrupting import note_files
-from netsim.commands.running import load_model, load_network
-from netsim.commands.telling import FINE, MISTAKE, complain
+from netsim.commands.analysis_commands import load_model, load_network
+from netsim.commands.interruption import note_files
+from netsim.commands.messages import FINE, MISTAKE, complain
 from netsim.text.errors import InputError, Problem
 
 STAGES = ("syntax", "network", "structure", "kernels", "system", "pattern")
@@ -72,7 +72,7 @@ def _of_network(file: Path, given: list[str], stage: str) -> str:
 
 def list_command(chosen: argparse.Namespace) -> int:
     """`netsim list`."""
-    from netsim.commands.listed import listed
+    from netsim.commands.kept_listing import listed
 
     words = " ".join(chosen.name)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.analysis import Task
-from netsim.analyses.periodic.shooting import NOTHING, Lap, check_next, last_point, orbit
+from netsim.analyses.periodic.shooting import NOTHING, PeriodMap, check_next, last_point, orbit
 from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
 from netsim.analyses.periodic.states import point_at, states_of
-from netsim.analyses.sensitivity.forward import traced
+from netsim.analyses.sensitivity.forward import traced_run
 from netsim.analyses.signals.linearised import read
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
@@ -19,7 +19,7 @@ from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.results.series import trajectory_of
 from netsim.results.trajectories import Trajectory
 from netsim.simulate.options import TransientOptions
-from netsim.simulate.setup.beginning import begun
+from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import InputError, Problem, SimulationError, Span
 
@@ -39,17 +39,17 @@ class PeriodicOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Orbit:
     """An orbit, how many periods were run for it, what is saved of it; whether it is a free oscillation."""
 
-    orbit: Lap
+    orbit: PeriodMap
     count: int
     selection: Selection
     unseen: Sequence[str]
     free: bool
 
 
-def found_orbit(task: Task, options: PeriodicOptions) -> Found:
+def find_orbit(task: Task, options: PeriodicOptions) -> Orbit:
     """The periodic state that a task comes to from its start; raises `InputError` (E422, E448) and `SimulationError`
     (E447, E448, E449)."""
     try:
@@ -58,14 +58,14 @@ def found_orbit(task: Task, options: PeriodicOptions) -> Found:
         raise type(wrong)([p if p.span else replace(p, span=options.span) for p in wrong.problems]) from None
 
 
-def _found(task: Task, options: PeriodicOptions) -> Found:
-    machine, structure, g, _ = begun(task.machine, task.structure, options.run.start)
+def _found(task: Task, options: PeriodicOptions) -> Orbit:
+    machine, structure, g, _ = start_of_run(task.machine, task.structure, options.run.start)
     selection = select(machine, task.saves, task.plots)
     unseen = add_unseen(machine, selection, task.beside, named=False)
     period, free, repeats = period_of(machine, structure, g, options.period)
     duration = max(1, options.warm_up) * period
     warm, events = replace(options.run, stop=duration), time_events_of(machine, duration)
-    first = traced(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
+    first = traced_run(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
     states = states_of(first, first.traced[:, :, 1:].reshape(-1, machine.system.layout.size))
     if options.warm_up:
         g = point_at(machine, structure, states.clock.begun_again(machine, g, last_point(first), duration))
@@ -73,7 +73,7 @@ def _found(task: Task, options: PeriodicOptions) -> Found:
     found, count = orbit(start, period, free, options.run, selection, states)
     if not repeats:
         check_next(found, options.run)
-    return Found(found, count, selection, unseen, free)
+    return Orbit(found, count, selection, unseen, free)
 
 
 def period_of(machine: Machine, structure: Structure, g: Array, given: float) -> tuple[float, bool, bool]:
@@ -89,7 +89,7 @@ def period_of(machine: Machine, structure: Structure, g: Array, given: float) ->
     return period, free, free or check_repeats(machine, g, period)
 
 
-def about(found: Found, lap: Lap, place: str = "") -> tuple[Machine, Samples]:
+def claims_along(found: Orbit, lap: PeriodMap, place: str = "") -> tuple[Machine, Samples]:
     """What components assert along an orbit, for `Samples.about`."""
     machine, (time, sampled, _) = lap.start.machine, lap.found.run.sampled
     unseen = {name: sampled[:, j] for j, name in enumerate(found.selection.entries) if name in found.unseen}
@@ -97,7 +97,7 @@ def about(found: Found, lap: Lap, place: str = "") -> tuple[Machine, Samples]:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class OrbitSamples:
     """Samples of what is saved over a period, with the energy account; all that was sampled, by name; the polynomials
     of its steps, and what is saved on a refined axis (signals, instants)."""
 
@@ -110,7 +110,7 @@ class Seen:
     fine: Trajectory
 
 
-def seen_along(lap: Lap, selection: Selection) -> Seen:
+def sample_orbit(lap: PeriodMap, selection: Selection) -> OrbitSamples:
     """What is selected of an orbit."""
     machine = lap.start.machine
     time, sampled, account = lap.found.run.sampled
@@ -123,4 +123,4 @@ def seen_along(lap: Lap, selection: Selection) -> Seen:
     signals, values = selection.table(machine, columns, time, trace)
     axis, fine = trajectory_of(time, columns, trace)
     refined = Trajectory(axis, np.ascontiguousarray(selection.table(machine, fine, axis)[1].T))
-    return Seen(time, signals, values, account[:, :3], columns, trace, refined)
+    return OrbitSamples(time, signals, values, account[:, :3], columns, trace, refined)

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from netsim.commands.interrupting import note_files
-from netsim.commands.telling import FINE, say
+from netsim.commands.interruption import note_files
+from netsim.commands.messages import FINE, say
 from netsim.text.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def plot_command(chosen: argparse.Namespace) -> int:
 def new_command(chosen: argparse.Namespace) -> int:
     """`netsim new`: the netlist that the README begins with."""
     from netsim.library.files import models_folder
-    from netsim.results.files import written
+    from netsim.results.files import write_atomically
 
     if not Path(chosen.name).name:
         raise InputError(Problem("E431", f"'{chosen.name}' is no name of a file", hint="netsim new first.net"))
@@ -66,7 +66,7 @@ def new_command(chosen: argparse.Namespace) -> int:
         raise InputError(Problem("E431", f"'{path}' is there already", hint="choose another name"))
     text = (models_folder() / "two_masses.net").read_text(encoding="utf-8")
     text = text.replace("models/two_masses.net", str(path), 1)
-    written(path, lambda place: place.write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
     print(f"wrote {path}: run it with netsim run {path}")
     return FINE
 

@@ -12,16 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from netsim.analyses.over_time.begun import Asked, Begun, Chosen, begun_run, chosen, named_of
 from netsim.analyses.over_time.long_runs import windowed
+from netsim.analyses.over_time.start import (
+    RecordedSignals,
+    SignalRequest,
+    StartedRun,
+    named_signals,
+    signals_recorded,
+    start_run,
+)
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.network.network import Network
 from netsim.network.values import Values
 from netsim.results.partial.recording import Recording
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.run_template import RunTemplate, can_restart, restart, template_of
 from netsim.simulate.setup.arrays.readings import weights_of
-from netsim.simulate.variants import Variant, begin_anew, serves, variant_of
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import NetsimError
 
@@ -36,23 +43,23 @@ LARGE = 1e6
 class Template:
     """A run that has been begun at the netlist's values, and what begins it anew."""
 
-    begun: Begun
-    variant: Variant
+    started: StartedRun
+    variant: RunTemplate
 
 
 @dataclass(eq=False)
-class Variants:
+class TemplateStore:
     """The templates of a netlist that no run uses at present, by structure, options and signals; None where runs
     cannot be begun anew."""
 
     network: Network
     free: dict[Any, list[Template] | None] = field(default_factory=dict)
 
-    def taken(self, asked: "Wanted") -> tuple[Template | None, Begun | None]:
+    def borrow(self, asked: "RunRequest") -> tuple[Template | None, StartedRun | None]:
         """A template for such runs; where there is none, the run itself if it was begun to find that out."""
         key = asked.key
         if key not in self.free:
-            found = self._made(asked)
+            found = self._make(asked)
             for oldest in list(self.free)[: max(0, len(self.free) + 1 - KEPT)]:
                 self.free.pop(oldest, None)
             self.free[key] = None if found[0] is None else []
@@ -63,18 +70,18 @@ class Variants:
         try:
             return waiting.pop(), None
         except IndexError:  # others use what there is
-            return self._made(asked)
+            return self._make(asked)
 
-    def given_back(self, asked: "Wanted", template: Template) -> None:
+    def give_back(self, asked: "RunRequest", template: Template) -> None:
         """Let another run use a template."""
         run, waiting = template.variant.run, self.free.get(asked.key)
         if waiting is not None and run.sampler.values.size < LARGE:
             waiting.append(template)
 
-    def _made(self, asked: "Wanted") -> tuple[Template | None, Begun | None]:
+    def _make(self, asked: "RunRequest") -> tuple[Template | None, StartedRun | None]:
         """One for runs whose rates vanish where those of the machine do: other ones have another structure."""
         machine, structure, options = asked.machine, asked.structure, asked.options
-        if not serves(machine, options):
+        if not can_restart(machine, options):
             return None, None
         system = machine.system
         system = (
@@ -86,31 +93,31 @@ class Variants:
             absent = absent_rates(system, values)
             if not np.array_equal(absent, absent_rates(system, machine.values)):
                 return None, None
-            begun = begun_run(
+            started = start_run(
                 build_machine(system, values), structure, options, asked.asked, None, asked.recording, asked.choose
             )
         except NetsimError:
             return None, None
-        served = not begun.at.changes and serves(begun.at.machine, begun.run.options)
-        parts = begun.run, begun.at.machine, begun.structure, begun.readers, begun.start
-        variant = variant_of(*parts) if served else None
+        served = not started.at.changes and can_restart(started.at.machine, started.run.options)
+        parts = started.run, started.at.machine, started.structure, started.readers, started.start
+        variant = template_of(*parts) if served else None
         if variant is not None:
-            return Template(begun, variant), None
-        same = system is machine.system and not machine.values.overrides and not begun.run.reused
-        return None, begun if same else None
+            return Template(started, variant), None
+        same = system is machine.system and not machine.values.overrides and not started.run.reused
+        return None, started if same else None
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class RunRequest:
     """A run that is wanted: of which machine and structure, how, and what it is sampled for; who chooses the signals
     (the same in all runs of a netlist)."""
 
     machine: Machine
     structure: Structure
     options: TransientOptions
-    asked: Asked
+    asked: SignalRequest
     recording: Recording | None
-    choose: Callable[[Machine, Asked, bool], Chosen] = chosen
+    choose: Callable[[Machine, SignalRequest, bool], RecordedSignals] = signals_recorded
 
     @cached_property
     def key(self) -> Any:
@@ -127,20 +134,20 @@ class Wanted:
         )
 
 
-def begun_anew(
+def restart_template(
     template: Template, values: Values, parameters: Mapping[int, Array], goals: list[float], recording: Recording | None
-) -> Begun | None:
+) -> StartedRun | None:
     """The template's run at t = 0 with these values, parameters by batch and targets of written starts; None where the
     run has to begin by itself. Raises `InputError` as `windowed` does."""
-    begun, variant, run = template.begun, template.variant, template.begun.run
+    started, variant, run = template.started, template.variant, template.started.run
     if recording:  # else this was asked when the template was begun
-        windowed(run.options, len(begun.signals.selection.entries), recording, not run.options.window)
-    if not begin_anew(variant, values, parameters, goals):
+        windowed(run.options, len(started.signals.selection.entries), recording, not run.options.window)
+    if not restart(variant, values, parameters, goals):
         return None
     if run.named:
-        named = named_of(run.machine, begun.signals, begun.readers)
+        named = named_signals(run.machine, started.signals, started.readers)
         read = run.trial.readings
         read.weights[:], read.constants[:] = weights_of([*named[0], *named[1]])
     point = variant.point.copy()
-    at = replace(begun.at, machine=run.machine, g=point, absolute=run.machine, point=point)
-    return replace(begun, at=at, start=point)
+    at = replace(started.at, machine=run.machine, g=point, absolute=run.machine, point=point)
+    return replace(started, at=at, start=point)

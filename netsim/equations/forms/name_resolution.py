@@ -7,8 +7,8 @@ from typing import Any
 
 from netsim.core.rotation import cayley_matrix, cayley_rate
 from netsim.equations.forms.delays import Delays
-from netsim.equations.forms.hidden import Hidden
-from netsim.equations.forms.lagrange import momenta, own_forces, rates_of, restoring
+from netsim.equations.forms.hidden_discretes import HiddenDiscretes
+from netsim.equations.forms.lagrange import momenta, own_forces, rates_of, restoring_forces
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM, Key, Symbols
 from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import (
@@ -30,7 +30,7 @@ from netsim.text.syntax import Branch, Call, DomainDef, Name
 from netsim.text.units import NO_DIMENSION, Dimension
 
 
-class Meanings:
+class NameResolver:
     """Resolves the component's names to symbols; everything else is `evaluate`."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Meanings:
         }
         self.delays = Delays(self.symbols, self._is_kinematic)
         named = sum(scalar_count(self.table[name].sizes) for name in self.flat["discrete"])
-        self.hidden = Hidden(self.symbols, self.table, named)
+        self.hidden = HiddenDiscretes(self.symbols, self.table, named)
         self.scope = Scope(
             self._resolve,
             {
@@ -223,7 +223,10 @@ class Meanings:
             0.0 if p.is_zero() else self._rate(mass, i, p, of)
             for i, p in enumerate(momenta(self.symbols, keys, rotating, kinetic))
         ]
-        return [rate + force for rate, force in zip(rates, restoring(self.symbols, keys, rotating, kinetic, potential))]
+        return [
+            rate + force
+            for rate, force in zip(rates, restoring_forces(self.symbols, keys, rotating, kinetic, potential))
+        ]
 
     def _lagrange(self, call: Call, scope: Scope) -> Typed:
         """`lagrange(y, ry)`: what the energies ask for at the component's own coordinates y with rates ry."""

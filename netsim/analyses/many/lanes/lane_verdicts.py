@@ -1,4 +1,4 @@
-"""Which lanes may have something to tell (netsim.simulate.judging), each by its own account of energy and its own
+"""Which lanes may have something to tell (netsim.simulate.judgement), each by its own account of energy and its own
 readings.
 
 Steps are shared: their error is that of the worst lane, so that a lane is doubtful here rather than by itself.
@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from netsim.analyses.many.lanes.copies import in_copy
-from netsim.analyses.over_time.begun import Chosen
-from netsim.analyses.over_time.named import named_in, places_of
+from netsim.analyses.over_time.named_signals import named_in, places_of
+from netsim.analyses.over_time.start import RecordedSignals
 from netsim.core.loop.turnover import by_account
 from netsim.equations.machine import Machine
 from netsim.network.network import Network
 from netsim.results.selection import Named, Reader
-from netsim.simulate.judging import ADDED_UP, KEPT, added_up, missed_of_readings, misses
+from netsim.simulate.judgement import ADDED_UP, KEPT, accumulated_errors, missed_of_readings, misses_energy
 from netsim.simulate.running import Running
 
 Array = np.ndarray
@@ -23,7 +23,7 @@ Asked = tuple[list[Named], list[Named]]
 """What is asked for by name, of samples and of the trace."""
 
 
-def asked_of_one(machine: Machine, one: Chosen) -> Asked:
+def named_of_case(machine: Machine, one: RecordedSignals) -> Asked:
     """What is asked for of a case, without places."""
     samples, trace = (
         named_in(machine, selection, dict.fromkeys(selection.entries, 0), expressions)
@@ -32,7 +32,7 @@ def asked_of_one(machine: Machine, one: Chosen) -> Asked:
     return samples, trace
 
 
-def asked_of_lanes(of: Sequence[Asked], chosen: Chosen, readers: tuple[Reader, Reader]) -> Asked:
+def named_of_lanes(of: Sequence[Asked], chosen: RecordedSignals, readers: tuple[Reader, Reader]) -> Asked:
     """What is asked for of all lanes, `of` each, lane by lane: places are those of its copy."""
     samples, trace = (
         [each for k, own in enumerate(of) for each in _in_lane(own[i], k, places_of(selection, reader))]
@@ -45,13 +45,13 @@ def _in_lane(named: Sequence[Named], k: int, places: Mapping[str, int]) -> list[
     return [each._replace(places=tuple(places[in_copy(k, name)] for name, _ in each.signals)) for each in named]
 
 
-def doubtful(run: Running, network: Network, judges_energy: bool, asked: Callable[[], Asked]) -> Array:
+def doubtful_lanes(run: Running, network: Network, judges_energy: bool, asked: Callable[[], Asked]) -> Array:
     """Whether a lane misses energy, adds errors up, or has readings that are off: (lanes,). `network`: of one lane, and
     `asked`: what is asked for of it."""
     options, turnover = run.options, by_account(run.sampler.turnover)
-    found = added_up(options, turnover, run.machine.system.layout.nq) > ADDED_UP
+    found = accumulated_errors(options, turnover, run.machine.system.layout.nq) > ADDED_UP
     if judges_energy:
-        found = found | misses(options, turnover)
+        found = found | misses_energy(options, turnover)
     if run.named:
         samples, trace = asked()
         sizes, first = run.trial.readings.sizes, len(found) * len(samples)

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netsim.text.errors import SHOWN, Problem, coloured, more, render
+from netsim.text.errors import SHOWN, Problem, coloured, hidden_problems_note, render
 
 FINE, FAILED, MISTAKE = 0, 1, 2
-"""Exit statuses; that of an interrupted command is the signal's (netsim.commands.interrupting)."""
+"""Exit statuses; that of an interrupted command is the signal's (netsim.commands.interruption)."""
 
 
 def say(text: str) -> None:
@@ -20,7 +20,7 @@ def complain(problems: Sequence[Problem]) -> None:
     """Print problems with their places and hints, coloured on a terminal."""
     for problem in map(_on_command_line, problems[:SHOWN]):
         say(coloured(render(problem)) if sys.stderr.isatty() and "NO_COLOR" not in os.environ else render(problem))
-    for line in more(problems):
+    for line in hidden_problems_note(problems):
         say(line)
 
 

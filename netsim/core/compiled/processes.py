@@ -40,7 +40,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def forked(target: Callable[..., None], *given: Any) -> "ForkProcess":
+def fork_process(target: Callable[..., None], *given: Any) -> "ForkProcess":
     """A process that does `target(*given)` and ends with this one. It leaves interruptions to this one. Raises OSError
     where there can be none."""
     process = multiprocessing.get_context("fork").Process(target=_alone, args=(target, given), daemon=True)
@@ -59,7 +59,7 @@ def _alone(target: Callable[..., None], given: tuple[Any, ...]) -> None:
     target(*given)
 
 
-def shared(work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> list[Found]:
+def shared_between_processes(work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> list[Found]:
     """What `work` gives for each of at most 256 pieces, by this process and another one, or by this one alone: where it
     has one processor, is itself another's worker, or is not in its main thread. What takes long comes first.
 
@@ -79,7 +79,7 @@ def _by_two(work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> dict[int
     os.close(end)
     mine, its = multiprocessing.Pipe(duplex=False)
     try:
-        other = forked(_serve, work, pieces, numbers, its, os.getpid())
+        other = fork_process(_serve, work, pieces, numbers, its, os.getpid())
     except OSError:
         mine.close()
         os.close(numbers)

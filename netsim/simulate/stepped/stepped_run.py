@@ -35,12 +35,12 @@ from netsim.core.loop.control import (
 )
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.machine import Machine
-from netsim.simulate.adaptive import answered, attempts, pass_events
+from netsim.simulate.adaptive import answer_status, attempts, pass_events
 from netsim.simulate.events.passing import pass_jump
-from netsim.simulate.failing import keep_last_step
-from netsim.simulate.keeping import Kept, duplicate, keep, restore
+from netsim.simulate.failed_steps import keep_last_step
 from netsim.simulate.running import Running
 from netsim.simulate.setup.features import ends_of
+from netsim.simulate.snapshots import RunSnapshot, duplicate, restore_snapshot, snapshot
 from netsim.simulate.stepped.inputs import Inputs
 from netsim.structure.time_events import time_events_of
 from netsim.text.errors import Problem, SimulationError
@@ -57,7 +57,7 @@ LOGGED = 256
 
 
 @dataclass(eq=False)
-class Going:
+class SteppedRun:
     """A run between two instants that were asked for: `ahead`, the run before its last step where that has passed what
     was asked for; `row`, the next row of samples to be read; `bounded`, whether inputs jumped at the present instant,
     so that steps end at the next one, too; `coefficients`: see `_lend`. `absolute`: the machine in the coordinates of
@@ -66,13 +66,13 @@ class Going:
     run: Running
     absolute: Machine
     inputs: Inputs
-    ahead: Kept | None = None
+    ahead: RunSnapshot | None = None
     row: int = 1
     bounded: bool = False
     coefficients: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def begin(run: Running, absolute: Machine, inputs: Inputs) -> Going:
+def begin_stepping(run: Running, absolute: Machine, inputs: Inputs) -> SteppedRun:
     """A run at its start, with room for what it is asked for."""
     control, sampler = run.control, run.sampler
     run.control = control._replace(
@@ -87,10 +87,10 @@ def begin(run: Running, absolute: Machine, inputs: Inputs) -> Going:
         row[0] = getattr(sampler, name)[0]
     run.sampler = sampler._replace(**rows)
     inputs.bind(run.machine)
-    return Going(run, absolute, inputs)
+    return SteppedRun(run, absolute, inputs)
 
 
-def reach(going: Going, time: float, base: float, dt: float, number: int) -> Problem | None:
+def reach(going: SteppedRun, time: float, base: float, dt: float, number: int) -> Problem | None:
     """Go on until row `going.row` of the samples shows an instant, step `number` of equal ones of size dt since `base`,
     and perhaps further steps; the problem where the run stops before.
 
@@ -101,7 +101,7 @@ def reach(going: Going, time: float, base: float, dt: float, number: int) -> Pro
         if going.ahead is None:
             going.row -= 1
             return None
-        put_back(going, going.ahead)
+        put_back_run(going, going.ahead)
     else:
         going.ahead = None
     numbers, places = run.control.numbers, run.control.places
@@ -118,7 +118,7 @@ def reach(going: Going, time: float, base: float, dt: float, number: int) -> Pro
     return None
 
 
-def jump(going: Going, time: float, values: Array) -> Problem | None:
+def jump(going: SteppedRun, time: float, values: Array) -> Problem | None:
     """Inputs have other values from the present instant on; the problem where nothing consistent follows, and inputs
     are as before."""
     _lend(going)
@@ -142,7 +142,7 @@ def jump(going: Going, time: float, values: Array) -> Problem | None:
     return None
 
 
-def stop(going: Going, time: float) -> float:
+def stop(going: SteppedRun, time: float) -> float:
     """Make the last step that was taken a row of samples, and let steps begin anew behind it; its instant, at least
     `time`."""
     run = going.run
@@ -157,31 +157,31 @@ def stop(going: Going, time: float) -> float:
     return max(time, run.now)
 
 
-def put_back(going: Going, kept: Kept) -> None:
+def put_back_run(going: SteppedRun, kept: RunSnapshot) -> None:
     """The run as it was kept."""
-    restore(going.run, kept)
+    restore_snapshot(going.run, kept)
     _bind(going)
 
 
-def forked(going: Going) -> Going:
+def fork_run(going: SteppedRun) -> SteppedRun:
     """Another one, with arrays and inputs of its own."""
     inputs = going.inputs.copied()
     run, ahead = duplicate((going.run, going.ahead), inputs.values)
     inputs.bind(run.machine)
     absolute = replace(going.absolute, values=inputs.values)
-    return Going(run, absolute, inputs, ahead, going.row, going.bounded, going.coefficients.copy())
+    return SteppedRun(run, absolute, inputs, ahead, going.row, going.bounded, going.coefficients.copy())
 
 
-def kept(going: Going) -> Kept:
+def run_snapshot(going: SteppedRun) -> RunSnapshot:
     """The run as it is now."""
     _lend(going)
-    return keep(going.run)
+    return snapshot(going.run)
 
 
 # ------------------------------------------------------------------------------------------------ on the way
 
 
-def _request(going: Going, time: float, further: Sequence[float] | Array = ()) -> None:
+def _request(going: SteppedRun, time: float, further: Sequence[float] | Array = ()) -> None:
     """Rows begin anew, for an instant and further ones."""
     sampler, control = going.run.sampler, going.run.control
     sampler.times[0] = sampler.times[going.row - 1]
@@ -190,7 +190,7 @@ def _request(going: Going, time: float, further: Sequence[float] | Array = ()) -
     control.grid[0], control.grid[1 : 1 + len(further)], control.grid[1 + len(further)] = time, further, np.inf
 
 
-def _attempted(going: Going, time: float, keeping: bool = True) -> Problem | None:
+def _attempted(going: SteppedRun, time: float, keeping: bool = True) -> Problem | None:
     """Some attempts on the way to an instant, which only the last of them may pass; before one that may, the run is
     kept. The problem where the run stops."""
     run, numbers = going.run, going.run.control.numbers
@@ -199,25 +199,25 @@ def _attempted(going: Going, time: float, keeping: bool = True) -> Problem | Non
     if keeping and count < 1 and going.ahead is None:
         target = target_of(run.struct("control"), now)[0]
         if target > time * (1.0 + EDGE):
-            going.ahead = keep(run)
+            going.ahead = snapshot(run)
     status = attempts(run, max(1, count))
     if status == DONE:
         _extend(going)
         return None
-    problem = answered(run, status)
+    problem = answer_status(run, status)
     _bind(going)
     if going.ahead is not None and numbers[NOW] > now and run.control.places[ROW] == 1:
         going.ahead = None  # a shorter step was taken
     return problem
 
 
-def _stand(going: Going, time: float) -> Problem | None:
+def _stand(going: SteppedRun, time: float) -> Problem | None:
     """The run stands at the present instant: where it has gone further, it goes there again, from before."""
     run = going.run
     if run.now <= time * (1.0 + EDGE):
         return None
     assert going.ahead is not None
-    put_back(going, going.ahead)
+    put_back_run(going, going.ahead)
     going.ahead = None
     _request(going, np.inf)
     control = run.control
@@ -232,7 +232,7 @@ def _stand(going: Going, time: float) -> Problem | None:
     return None
 
 
-def _extend(going: Going) -> None:
+def _extend(going: SteppedRun) -> None:
     """The run goes on beyond its `stop`: functions of time are looked at as far again."""
     numbers, places = going.run.control.numbers, going.run.control.places
     if numbers[NOW] < places[STEP] * numbers[FIXED] * (1.0 - 1e-9):  # `stop` has cut the last step
@@ -240,7 +240,7 @@ def _extend(going: Going) -> None:
     _look_ahead(going, 2.0 * float(numbers[STOP]))
 
 
-def _look_ahead(going: Going, stop: float) -> None:
+def _look_ahead(going: SteppedRun, stop: float) -> None:
     """Time events and features from now on to `stop`."""
     run = going.run
     control, now, method = run.control, run.now, run.method
@@ -259,13 +259,13 @@ def _cuts(run: Running) -> bool:
     return not run.options.step or run.method.order > 1
 
 
-def _bind(going: Going) -> None:
+def _bind(going: SteppedRun) -> None:
     """Inputs are those of the machine that runs."""
     if going.run.machine is not going.inputs.machine:
         going.inputs.bind(going.run.machine)
 
 
-def _lend(going: Going) -> None:
+def _lend(going: SteppedRun) -> None:
     """Combinations of forces (netsim.initial.reactions.indeterminacy) are this run's: forks share their places."""
     if going.coefficients.size:
         shares = indeterminacy_of(going.run.machine.system.batches)
@@ -273,7 +273,7 @@ def _lend(going: Going) -> None:
             shares.coefficients[...] = going.coefficients
 
 
-def _take_back(going: Going) -> None:
+def _take_back(going: SteppedRun) -> None:
     shares = indeterminacy_of(going.run.machine.system.batches)
     if shares is not None:
         going.coefficients = shares.coefficients.copy()

@@ -1,9 +1,9 @@
 """The variable part of a run, kept and restored bit for bit, and copied.
 
 All that a run changes stands in arrays that its parts hold: what a step left, matrices and their factors, histories of
-delays, plans of consistent points. `keep` copies these arrays and remembers which parts there are; `restore` writes
-them back. `duplicate` makes another run with arrays of its own: call tables and directories contain addresses of
-arrays, and those of copied arrays are exchanged.
+delays, plans of consistent points. `snapshot` copies these arrays and remembers which parts there are;
+`restore_snapshot` writes them back. `duplicate` makes another run with arrays of its own: call tables and directories
+contain addresses of arrays, and those of copied arrays are exchanged.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from netsim.core.consistent import Consistent
 from netsim.core.linear.factors import Factor
 from netsim.core.loop.sampler import Sampler
 from netsim.equations.batches import indeterminacy_of
-from netsim.equations.kernels.precomputation import Changing
+from netsim.equations.kernels.precomputation import ChangingParameters
 from netsim.equations.machine import Call, Machine
 from netsim.initial.consistent.plan import StagePlan
 from netsim.initial.recovery import Recovery
@@ -42,7 +42,7 @@ ROWS = ("times", "values", "account", "trace")
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class RunSnapshot:
     """A run at an instant: its parts, what its lists and dictionaries held, its arrays and copies of them."""
 
     parts: dict[str, Any]
@@ -51,7 +51,7 @@ class Kept:
     arrays: list[tuple[Array, Array]]
 
 
-def keep(run: Running, with_rows: bool = True) -> Kept:
+def snapshot(run: Running, with_rows: bool = True) -> RunSnapshot:
     """The run as it is now; without the rows of samples, which stay as they are where it only goes on."""
     parts = {field.name: getattr(run, field.name) for field in fields(run) if field.name != "structs"}
     parts["pace"] = run.pace.copied()
@@ -74,10 +74,10 @@ def keep(run: Running, with_rows: bool = True) -> Kept:
         for name in ROWS:
             found.pop(id(getattr(run.sampler, name)), None)
     histories = {"spans": buffer.spans, "segments": buffer.segments}
-    return Kept(parts, [(c, copy(c)) for c in changing], histories, [(a, a.copy()) for a in found.values()])
+    return RunSnapshot(parts, [(c, copy(c)) for c in changing], histories, [(a, a.copy()) for a in found.values()])
 
 
-def restore(run: Running, kept: Kept) -> None:
+def restore_snapshot(run: Running, kept: RunSnapshot) -> None:
     """The run as it was when it was kept."""
     for name, value in kept.parts.items():
         setattr(run, name, value)
@@ -112,7 +112,7 @@ def _arrays(part: Any, found: dict[int, Array]) -> None:
 
 # ------------------------------------------------------------------------------------------------ copies
 
-COPIED = (Running, EventIteration, Machine, Recovery, StagePlan, TreeElement, Partials, Kept)
+COPIED = (Running, EventIteration, Machine, Recovery, StagePlan, TreeElement, Partials, RunSnapshot)
 """Records that hold arrays of a run; what else is no array, struct or container is shared."""
 
 
@@ -152,11 +152,12 @@ def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], 
         case Values():
             found = values
         case Call():
-            live = isinstance(part.parameters, Changing)
+            live = isinstance(part.parameters, ChangingParameters)
             found = replace(part, parameters=again(part.parameters)) if live else part
         case Machine():
             own = {
-                key: again(array) if isinstance(array, Changing) else array for key, array in part.parameters.items()
+                key: again(array) if isinstance(array, ChangingParameters) else array
+                for key, array in part.parameters.items()
             }
             rest = {name: again(getattr(part, name)) for name in ("problem", "g", "calls", "element")}
             found = replace(part, values=values, parameters=own, alive=[*part.alive, part], **rest)

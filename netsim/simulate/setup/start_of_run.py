@@ -9,7 +9,7 @@ import numpy as np
 
 from netsim.core.history import begin_history
 from netsim.equations.batches import indeterminacy_of
-from netsim.equations.machine import Machine, rebuilt, with_history
+from netsim.equations.machine import Machine, with_history, with_system
 from netsim.equations.starts.written import start_rows, with_written_discretes
 from netsim.equations.system import without_redundant
 from netsim.initial.assembly import sizes_of_machine, speaks_of_positions
@@ -23,8 +23,8 @@ from netsim.initial.initial import (
     set_differentiated,
     structure_of,
 )
-from netsim.initial.reactions.indeterminacy import Crowded, set_indeterminacy, with_combinations
-from netsim.initial.reactions.redundancy import joined, repeated
+from netsim.initial.reactions.indeterminacy import IndeterminacyFound, set_indeterminacy, with_combinations
+from netsim.initial.reactions.redundancy import dependent_constraints, union
 from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
@@ -39,10 +39,10 @@ from netsim.text.errors import InputError, Problem, SimulationError
 Array = np.ndarray
 Start = tuple[Array, list[Change]]
 HARD = Change("the static solution is what the homotopy ladder finds", 0.0, "hard")
-"""Among the changes of a start that compiled code does not find anew (netsim.simulate.variants)."""
+"""Among the changes of a start that compiled code does not find anew (netsim.simulate.run_template)."""
 
 
-def begun(
+def start_of_run(
     machine: Machine, structure: Structure, start: str = "", origin: Array | None = None, stands: bool = False
 ) -> tuple[Machine, Structure, Array, list[Change]]:
     """The machine that is run, its structure, its consistent start, and what moved off its default or its written
@@ -54,7 +54,7 @@ def begun(
     return _agreeing(with_history(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
-def taken_over(machine: Machine, structure: Structure, origin: Array) -> tuple[Machine, Structure, Array]:
+def start_at_origin(machine: Machine, structure: Structure, origin: Array) -> tuple[Machine, Structure, Array]:
     """The machine without constraints that repeat one another at the point `origin` of a network with the same
     unknowns, its structure, and this point, of which no equation is solved again."""
     one = machine.system.layout.one
@@ -102,7 +102,7 @@ def _with_room(machine: Machine, structure: Structure, g: Array, mode: bytes) ->
     """The machine with the combinations of this mode in it, or one that has places for them: each time for more."""
     try:
         set_indeterminacy(machine, structure, g, mode)
-    except Crowded as crowded:
+    except IndeterminacyFound as crowded:
         return _with_room(crowded.machine, crowded.structure, g, mode)
     return machine
 
@@ -115,13 +115,13 @@ def _begun(
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     drawn = machine.g
     if start != "static" and not stands:
-        machine = placed(machine)
+        machine = with_placed_bodies(machine)
     if start == "rest":
         return _reduced(
             machine, structure, lambda m, s: _still(m, s, lambda m: consistent_start(m, s, 0.0, True, None, drawn))
         )
     if start == "static":
-        machine, structure, found = settled(machine, structure)
+        machine, structure, found = equilibrium_of_run(machine, structure)
         return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
     return _reduced(machine, structure, lambda m, s: _still(m, s, lambda m: _drawn(m, s, drawn)))
 
@@ -133,7 +133,7 @@ def _still(machine: Machine, structure: Structure, start: Callable[[Machine], St
     return (g, changes) if nearer is None else start(nearer)
 
 
-def placed(machine: Machine) -> Machine:
+def with_placed_bodies(machine: Machine) -> Machine:
     """The machine with its bodies where the written starts say, where they form a tree: joint coordinates that no start
     speaks of are 0."""
     if not any(is_body(node.domain) for node in machine.system.network.nodes):
@@ -151,7 +151,7 @@ def placed(machine: Machine) -> Machine:
     return found[0] if found else machine
 
 
-def settled(
+def equilibrium_of_run(
     machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute", judged: bool = False
 ) -> tuple[Machine, Structure, Equilibrium]:
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t;
@@ -182,7 +182,7 @@ def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
         if layout.nk:
             raise
         try:
-            point = settled(machine, structure)[2].g
+            point = equilibrium_of_run(machine, structure)[2].g
         except (SimulationError, InputError):
             point = None
         if point is None:
@@ -203,27 +203,27 @@ def _reduced(
     if (turned := counted_turns(machine, g)) is not None:
         machine = replace(machine, g=turned)
         g, changes = start(machine, structure)
-    found = repeated(machine, g) if machine.system.layout.nk else None
+    found = dependent_constraints(machine, g) if machine.system.layout.nk else None
     if found is None:
         return machine, structure, g, changes
-    system = without_redundant(machine.system, joined(machine.system.redundant, found))
-    reduced, structure = rebuilt(machine, system), structure_of(system)
+    system = without_redundant(machine.system, union(machine.system.redundant, found))
+    reduced, structure = with_system(machine, system), structure_of(system)
     g, changes = start(reduced, structure)
     check_regular(machine, found, reduced, structure, g)
     return reduced, structure, g, changes
 
 
-def listed(changes: Sequence[Change], most: int = 12) -> str:
+def changes_in_words(changes: Sequence[Change], most: int = 12) -> str:
     """The changes of a start in words: written starts first, then the largest changes of defaults."""
     words = [c.text for c in sorted(changes, key=lambda c: (c.kind != "start", -c.size))[:most]]
     return "; ".join(words + ([f"and {len(changes) - most} more"] if len(changes) > most else []))
 
 
-def told(changes: Sequence[Change]) -> dict[str, str]:
+def start_attributes(changes: Sequence[Change]) -> dict[str, str]:
     """The attributes of a result about its start: all changes, those of positions, and states far from an operating
     point."""
     return {
-        "start_changes": listed([c for c in changes if c.kind not in ("far", "hard")]),
-        "start_moves": listed([c for c in changes if c.kind not in ("velocity", "far", "hard")]),
-        "notes": listed([c for c in changes if c.kind == "far"]),
+        "start_changes": changes_in_words([c for c in changes if c.kind not in ("far", "hard")]),
+        "start_moves": changes_in_words([c for c in changes if c.kind not in ("velocity", "far", "hard")]),
+        "notes": changes_in_words([c for c in changes if c.kind == "far"]),
     }

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any
 
-from netsim.analyses.many.one_case import Outcome, failed
-from netsim.core.compiled.beside import forked
+from netsim.analyses.many.one_case import Outcome, failed_outcome
+from netsim.core.compiled.processes import fork_process
 from netsim.text.errors import Problem
 
 Work = Callable[[int], Outcome | list[Outcome]]
@@ -33,7 +33,7 @@ class _Worker:
     given: deque[list[int]] = field(default_factory=deque)
 
 
-def by_processes(work: Work, pieces: Sequence[list[int]], workers: int) -> Generator[Found, None, None]:
+def compute_in_processes(work: Work, pieces: Sequence[list[int]], workers: int) -> Generator[Found, None, None]:
     """Each case of all pieces with what `work` makes of it, in no order. Raises what `work` raises, `OSError` where no
     process can be forked."""
     waiting, suspects, crew = deque(pieces), set[int](), list[_Worker]()
@@ -83,7 +83,7 @@ def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> lis
     if len(own) == 1 and own[0] in suspects:
         code = worker.process.exitcode or 0
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
-        return [(own[0], failed(Problem("E522", f"the process that computed this case ended {how}, twice")))]
+        return [(own[0], failed_outcome(Problem("E522", f"the process that computed this case ended {how}, twice")))]
     if len(own) == 1:
         suspects.add(own[0])
     waiting.extendleft([i] for i in reversed(own))
@@ -93,7 +93,7 @@ def _left(worker: _Worker, waiting: deque[list[int]], suspects: set[int]) -> lis
 def _forked(work: Work, pipes: list[Any]) -> _Worker:
     mine, its = multiprocessing.Pipe()
     try:
-        return _Worker(forked(_serve, work, its, [mine, *pipes]), mine)
+        return _Worker(fork_process(_serve, work, its, [mine, *pipes]), mine)
     finally:
         its.close()
 
