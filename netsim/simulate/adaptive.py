@@ -14,7 +14,7 @@ from netsim.core.loop.adaptive import DONE, EVENT, FULL, GOING, advance
 from netsim.core.loop.control import ACCOUNT, FAILURES, RECOVERING, ROW, SIZE, TRACED
 from netsim.core.loop.crossings import first_event, without_events
 from netsim.core.loop.sampler import store_row, with_longer_trace, with_more_rows
-from netsim.core.loop.turnover import FIRST, FLOWS, by_account, no_turnover
+from netsim.core.loop.turnover import FIRST, FLOWS, no_turnover
 from netsim.core.method import called_by_address
 from netsim.core.newton import SINGULAR, UNRESOLVED, set_time
 from netsim.core.states import load, project
@@ -133,7 +133,7 @@ def _begin(
     store_row(problem, run.struct("trial"), run.struct("sampler"), 0, 0.0)
     run.sampler.turnover[:] = no_turnover(sampler.power)
     lost = run.sampler.totals[0, 1:flows:2]  # what impulses took at the start
-    by_account(run.sampler.turnover)[:, FLOWS, FIRST] += lost
+    run.sampler.turnover[:, FLOWS, FIRST] += lost
     control.places[ROW] = 1
     return run
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from netsim.core.compiled.struct import struct_of
 from netsim.core.contract import ACCEPTED, FAILED, REFUSED, REINITIALISED, REJECTED, RESTARTED, UNSOLVED, UNTESTED
-from netsim.core.loop.adaptive import CALLS, target_of, too_short
+from netsim.core.loop.adaptive import CALLS
 from netsim.core.loop.control import (
     BY_ERROR,
     BY_EVENT,
@@ -25,9 +25,11 @@ from netsim.core.loop.control import (
     ROW,
     SIZE,
     TIME_EVENT,
+    target_of,
+    too_short,
 )
 from netsim.core.loop.sampler import store_row
-from netsim.core.loop.turnover import add_work, by_account
+from netsim.core.loop.turnover import add_work
 from netsim.core.newton import CONVERGED, NOT_CONVERGED, NOT_FINITE, OUTSIDE_TABLE, set_time
 from netsim.core.states import DISSIPATED, STORED, energies, load, place
 from netsim.initial.diagnosis.diagnosis import (
@@ -123,7 +125,7 @@ def run_reinitialised(run: Running) -> bool:
     trial.start[3 * layout.nk : at + 2 * layout.nq] = np.concatenate(found)
     lost = before - _stored(run)  # as an impulse
     run.sampler.totals[:, DISSIPATED : 2 * len(lost) : 2] += lost
-    for turnover, own in zip(by_account(run.sampler.turnover), lost.tolist()):
+    for turnover, own in zip(run.sampler.turnover, lost.tolist()):
         add_work(turnover, 0.0, own)
     trial.counters[REINITIALISED] += 1
     run.passed = run.passed or [t]

@@ -20,7 +20,6 @@ from netsim.core.contract import (
     Trial,
 )
 from netsim.core.linear.factors import Factor
-from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.control import NOW, ROW, TRACED, Control
 from netsim.core.loop.sampler import Sampler
 from netsim.core.method import Method
@@ -142,7 +141,7 @@ class Running:
     @property
     def turnover(self) -> Array:
         """What the run turned over (netsim.core.loop.turnover), in its first account."""
-        return self.sampler.turnover[:ROWS]
+        return self.sampler.turnover[0]
 
     @property
     def sampled(self) -> tuple[Array, Array, Array]:

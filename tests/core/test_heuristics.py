@@ -123,10 +123,9 @@ def test_refused_steps_tell_the_size_of_what_has_not_moved_until_they_are_passed
 
 @pytest.mark.parametrize(("error", "told"), [(9.9, 0), (10.1, 1)])
 def test_an_estimate_beyond_ten_rtol_of_a_given_step_is_told(plain, error, told):
-    noted = plain(adaptive)._noted
     trial = SimpleNamespace(counters=np.zeros(32, int))
     numbers = positions(16, (control.FIXED, 0.1), (control.WEIGHT, 1.0))
-    noted(trial, numbers, error)
+    assert plain(adaptive)._may_keep(trial, SimpleNamespace(numbers=numbers, places=np.zeros(18, int)), error)
     assert (trial.counters[ROUGH], trial.counters[UNTESTED]) == (told, 0)
     assert numbers[control.WORST] == told * error
 

@@ -12,7 +12,6 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.contract import FORMULA
 from netsim.core.linear.factors import refactor
-from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.control import FIXED, SIZE, STOP
 from netsim.core.loop.sampler import store_row
@@ -62,7 +61,7 @@ def begin(beginning, start, answers, problem, factor, trial, control, sampler):
     set_time(problem, trial.g, 0.0)
     store_row(problem, trial, sampler, 0, 0.0)
     for a in range(sampler.power.shape[0]):
-        begin_turnover(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
+        begin_turnover(sampler.turnover[a], sampler.power[a])
     return BEGUN
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from netsim.core.compiled import kinds
 
 WORDS = 4
-"""Words per field in the table: address and up to two lengths, one to spare."""
-_SPARE = ((0, 0, 0), (0, 0), (0,))
+"""Words per field in the table: address and up to three lengths."""
+_SPARE = ((0, 0, 0), (0, 0), (0,), ())
 
 
 class Struct:
@@ -34,7 +34,7 @@ class Struct:
                 words += (value.address, 0, 0, 0)
                 found.append(value.kind)
             else:
-                assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 2, name
+                assert isinstance(value, np.ndarray) and value.flags.c_contiguous and value.ndim <= 3, name
                 words += (value.ctypes.data, *value.shape, *_SPARE[value.ndim])
                 found.append(_array(value.dtype, value.ndim))
         self._table = np.array(words, np.int64).reshape(len(fields), WORDS)

@@ -202,7 +202,9 @@ def _field(context, builder, kind, value, name):  # type: ignore[no-untyped-def]
     array = context.make_array(found)(context, builder)
     itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(found.dtype)))
     shape = [read(1 + k) for k in range(found.ndim)]
-    strides = [itemsize] if found.ndim == 1 else [builder.mul(shape[1], itemsize), itemsize]
+    strides = [itemsize]
+    for count in reversed(shape[1:]):
+        strides.insert(0, builder.mul(count, strides[0]))
     data = builder.inttoptr(read(0), context.get_data_type(found.dtype).as_pointer())
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
     return array._getvalue()

@@ -23,7 +23,7 @@ LATEST, LEAST, MOST, PATH, NET, ERRORS = range(3, 9)
 """Rows of a turnover (netsim.core.loop.turnover) behind its own: of every energy the last one, the least and the most
 lately, the way that it went and its change; then what errors add up to."""
 ROWS = ERRORS + 1
-"""Rows of a turnover; those of several accounts follow one another."""
+"""Rows of a turnover."""
 KEPT, PEAK, LOST = range(3)
 """Errors: the present sum, the largest one so far, and the energy dissipated since the last step."""
 SWINGS = 8.0

@@ -30,26 +30,20 @@ from netsim.core.contract import (
     set_time,
     step,
 )
-from netsim.core.loop.accumulated import ROWS, accumulate
+from netsim.core.loop.accumulated import accumulate
 from netsim.core.loop.control import (
-    ARRIVAL,
     BY_ERROR,
     BY_EVENT,
     BY_FAR,
     BY_NEWTON,
     BY_TIME_EVENT,
     CREEPING,
-    DUE,
     EDGE,
-    EPS,
     EVERY,
     FAILURES,
-    FEATURE,
     FIXED,
-    GRID,
     GROWING,
     LAST,
-    LEAST,
     LEFT,
     LONGEST,
     MISSED,
@@ -62,15 +56,19 @@ from netsim.core.loop.control import (
     ROW,
     SIZE,
     SPACING,
-    STEP,
     STOP,
     TIME_EVENT,
     TOGETHER,
     WEIGHT,
     WORST,
+    arrive,
+    instants_until,
+    is_known,
+    target_of,
+    too_short,
 )
 from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
-from netsim.core.loop.defect import correct_start, defect
+from netsim.core.loop.defect import defect, correct_start
 from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
 from netsim.core.loop.sampler import record, store_row
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
@@ -105,9 +103,9 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         t = numbers[NOW]
         target, at_time_event, whole = target_of(control, t)
-        if target - t <= EDGE * target and trial.counters[RESTARTED] and (at_time_event or _is_known(control, target)):
+        if target - t <= EDGE * target and trial.counters[RESTARTED] and (at_time_event or is_known(control, target)):
             # an event came just before: no step is between them
-            _arrive(control, target, whole)
+            arrive(control, target, whole)
             if at_time_event:
                 _pass_time_event(problem, trial, control, plan, sampler, target - t)
                 if watch.sizes[RELATIONS]:
@@ -116,7 +114,7 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if numbers[FIXED] == 0.0:
             share = followed(problem, trial, sampler, t, target - t)
             target, at_time_event = (t + share * (target - t), False) if share < 1.0 else (target, at_time_event)
-        if room < 3 + _wanted(control, target, room):
+        if room < 3 + instants_until(control, target, room):
             return FULL
         h = target - t
         if trial.counters[FORMULA] and target < numbers[STOP] and abs(h - numbers[FIXED]) <= TOGETHER * numbers[FIXED]:
@@ -129,41 +127,17 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
         if status == SINGULAR:
             return status
         if status != CONVERGED:
-            trial.counters[FAILED] += 1
-            trial.counters[UNSOLVED] += 1
-            places[FAILURES] += 1
-            numbers[SIZE], numbers[REASON] = h * (error if 0.0 < error < 0.9 else 0.25), BY_NEWTON
-            if (
-                numbers[FIXED] > 0.0
-                or too_short(numbers, numbers[SIZE])
-                or (places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0)
-            ):
+            if _shorten_unsolved(problem, trial, control, h, error):
                 return status
             continue
         if numbers[FIXED] == 0.0 and error > 1.0 and not too_short(numbers, h):
-            trial.counters[REJECTED] += 1
-            trial.counters[REFUSED] += 1
-            count_refused(problem, trial, target)
-            places[FAILURES] += 1
-            places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
-            numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
+            _refuse_error(problem, trial, control, target, h, error)
             continue
-        if places[PROJECTING]:
-            trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
-            project_end(problem, plan, trial)
-        missed = defect(method, problem, factor, trial, control, t, h)
-        idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > np.sqrt(h) * numbers[REFUSED_BY]
-        numbers[REFUSED_BY], missed = missed / np.sqrt(h), 0.0 if idle else missed
+        missed = _defect_of(method, problem, factor, trial, control, plan, t, h, last)
         if missed > 1.0 and not too_short(numbers, h):
-            trial.counters[REJECTED] += 1
-            count_refused(problem, trial, target)
-            places[FAILURES] += 1
-            correct_start(method, problem, factor, trial, control, t, h)
-            numbers[SIZE], numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
+            _refuse_defect(method, problem, factor, trial, control, target, t, h, missed)
             continue
-        _noted(trial, numbers, max(error, missed))
-        places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and max(error, missed) > 1.0 else 0
-        if places[CREEPING] > PATIENCE:
+        if not _may_keep(trial, control, max(error, missed)):
             return UNRESOLVED
         cut = event_in(method, problem, trial, plan, watch, t, h, last)
         if cut != NEVER:
@@ -173,24 +147,11 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
             return FULL
         remember(method, problem, factor, trial, control, plan, t, h, 1.0)
         for a in range(sampler.power.shape[0]):
-            accumulate(trial, sampler.turnover[ROWS * a : ROWS * (a + 1)], error)
+            accumulate(trial, sampler.turnover[a], error)
         read_errors(problem, trial, target)
-        factor_ = on_accept(method, problem, trial, h, error)
-        if missed > 0.0:
-            factor_ = min(factor_, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))
-        numbers[MISSED] = missed
-        trial.counters[ACCEPTED] += 1
-        trial.counters[RESTARTED] = trial.counters[REFUSED] = 0
-        trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
-        wanted = h * (min(factor_, 1.0) if places[FAILURES] else factor_)
-        places[FAILURES] = 0
-        if places[CREEPING] == 0:
-            places[GROWING], numbers[LEFT] = 0, 0.0
-        fixed, size = numbers[FIXED], numbers[SIZE]
-        trial.counters[PARTS] += 1 if whole and size < fixed else 0
-        longer = min(numbers[LONGEST], max(wanted, size) if at_time_event or h < 0.99 * size else wanted)
-        numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
-        _arrive(control, target, whole)
+        growth = _growth_behind(on_accept(method, problem, trial, h, error), trial, control, missed)
+        _accept(trial, control, h, growth, at_time_event, whole)
+        arrive(control, target, whole)
         pass_refused(trial, target)
         if at_time_event and target < numbers[STOP]:
             _pass_time_event(problem, trial, control, plan, sampler, h)
@@ -200,45 +161,94 @@ def advance(method, problem, factor, trial, control, plan, sampler, watch, steps
 
 
 @inner
-def _is_known(control, target):
-    """Whether a step's end was known before: the end of a given step, a feature, or the stop."""
-    numbers, feature = control.numbers, control.features[control.places[FEATURE]]
-    return numbers[FIXED] > 0.0 or target >= min(feature, numbers[STOP])
+def _shorten_unsolved(problem, trial, control, h, share):
+    """A shorter step in the place of one whose stages Newton's method did not solve; `share`: of it, as the method
+    proposes. Whether the caller is to be asked first."""
+    numbers, places = control.numbers, control.places
+    trial.counters[FAILED] += 1
+    trial.counters[UNSOLVED] += 1
+    places[FAILURES] += 1
+    numbers[SIZE], numbers[REASON] = h * (share if 0.0 < share < 0.9 else 0.25), BY_NEWTON
+    asks = places[FAILURES] % CALLS == 0 and problem.sizes[NK] > 0
+    return numbers[FIXED] > 0.0 or too_short(numbers, numbers[SIZE]) or asks
 
 
 @inner
-def _arrive(control, target, whole):
-    """The run stands at the end of a step."""
-    places = control.places
-    control.numbers[NOW] = target
-    places[STEP] += 1 if whole else 0
-    while control.features[places[FEATURE]] <= target:
-        places[FEATURE] += 1
+def _refuse_error(problem, trial, control, target, h, error):
+    """A shorter step in the place of one whose error the method estimates at more than its tolerance."""
+    numbers, places = control.numbers, control.places
+    trial.counters[REJECTED] += 1
+    trial.counters[REFUSED] += 1
+    count_refused(problem, trial, target)
+    places[FAILURES] += 1
+    places[GROWING] += 1 if 0.0 < numbers[LEFT] < error else 0
+    numbers[SIZE], numbers[REASON], numbers[LEFT] = h * _shortened(problem, trial, error), BY_ERROR, error
 
 
 @inner
-def too_short(numbers, h):
-    """Whether a step is below what a run counts, or lost in the rounding of its instant."""
-    return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+def _defect_of(method, problem, factor, trial, control, plan, t, h, last):
+    """The defect between the ends of a solved step, in tolerances, its end being projected before where that is asked
+    for; 0 where the defect is rounding."""
+    numbers, places = control.numbers, control.places
+    if places[PROJECTING]:
+        trial.counters[ASTRAY] += 0 if set_time(problem, trial, last) == CONVERGED else 1
+        project_end(problem, plan, trial)
+    missed = defect(method, problem, factor, trial, control, t, h)
+    idle = places[FAILURES] > IDLE and h < numbers[SPACING] and missed > np.sqrt(h) * numbers[REFUSED_BY]
+    numbers[REFUSED_BY] = missed / np.sqrt(h)
+    return 0.0 if idle else missed
 
 
 @inner
-def _wanted(control, target, most):
-    """How many requested instants there are up to the end of a step, at most so many."""
-    first, wanted = control.places[GRID], 0
-    while wanted < most and control.grid[first + wanted] <= target * (1.0 + EDGE):
-        wanted += 1
-    return wanted
+def _refuse_defect(method, problem, factor, trial, control, target, t, h, missed):
+    """A shorter step in the place of one between whose ends the equations do not hold to the tolerance."""
+    trial.counters[REJECTED] += 1
+    count_refused(problem, trial, target)
+    control.places[FAILURES] += 1
+    correct_start(method, problem, factor, trial, control, t, h)
+    control.numbers[SIZE], control.numbers[REASON] = h * _shortened(problem, trial, missed), BY_ERROR
 
 
 @inner
-def _noted(trial, numbers, error):
-    """Count a step that is taken though its error was not held: too short to be refused, or given."""
+def _may_keep(trial, control, error):
+    """Whether a step may be kept, which is counted where its error was not held: it is too short to be refused, or
+    given. Many steps in a row that are too short lead nowhere."""
+    numbers, places = control.numbers, control.places
     if numbers[FIXED] == 0.0:
         trial.counters[UNTESTED] += 1 if error > 1.0 else 0
     elif error * numbers[WEIGHT] > BY_FAR:
         trial.counters[ROUGH] += 1
         numbers[WORST] = max(numbers[WORST], error * numbers[WEIGHT])
+    places[CREEPING] = places[CREEPING] + 1 if numbers[FIXED] == 0.0 and error > 1.0 else 0
+    return places[CREEPING] <= PATIENCE
+
+
+@inner
+def _growth_behind(growth, trial, control, missed):
+    """By which factor the next step may be longer: what the error permits, and the defect of this step and the last."""
+    numbers = control.numbers
+    if missed > 0.0:
+        growth = min(growth, proposed(max(missed, numbers[MISSED]), trial.tolerances[POWER]))
+    numbers[MISSED] = missed
+    return growth
+
+
+@inner
+def _accept(trial, control, h, growth, at_time_event, whole):
+    """Count a step that is kept, and choose the size of the next one: not longer just behind a refusal; behind a step
+    that something cut, not shorter than what was meant."""
+    numbers, places = control.numbers, control.places
+    trial.counters[ACCEPTED] += 1
+    trial.counters[RESTARTED] = trial.counters[REFUSED] = 0
+    trial.counters[UNSOLVED] = 1 if numbers[FIXED] > 0.0 else 0
+    wanted = h * (min(growth, 1.0) if places[FAILURES] else growth)
+    places[FAILURES] = 0
+    if places[CREEPING] == 0:
+        places[GROWING], numbers[LEFT] = 0, 0.0
+    fixed, size = numbers[FIXED], numbers[SIZE]
+    trial.counters[PARTS] += 1 if whole and size < fixed else 0
+    longer = min(numbers[LONGEST], max(wanted, size) if at_time_event or h < 0.99 * size else wanted)
+    numbers[SIZE] = longer if fixed == 0.0 else fixed if whole else 2.0 * size
 
 
 @inner
@@ -266,31 +276,6 @@ def _shortened(problem, trial, error):
         return max(0.02, 1.0 / error)
     kinks = max(1, trial.counters[REFUSED] ** 2) if problem.sizes[NK] == 0 else 1
     return min(0.9, proposed(error, trial.tolerances[POWER] / kinks))
-
-
-@inner
-def target_of(control, t):
-    """Where the next step ends, whether that is a time event, and whether the step counts (a given one that a time
-    event cut, or that is taken in parts, counts once)."""
-    numbers, places = control.numbers, control.places
-    stop, time_event = numbers[STOP], min(control.time_events[places[TIME_EVENT]], numbers[DUE], numbers[ARRIVAL])
-    if numbers[FIXED] > 0.0:
-        end = (places[STEP] + 1) * numbers[FIXED]
-        if end >= stop * (1.0 - 1e-9):
-            end = stop
-        slack = TOGETHER * numbers[FIXED]
-        if t + numbers[SIZE] < min(end, time_event) - slack:
-            return t + numbers[SIZE], False, False
-        if time_event < end - slack:
-            return time_event, True, False
-        return end, time_event <= end + slack, True
-    end = min(time_event, control.features[places[FEATURE]], stop)
-    size = min(numbers[SIZE], numbers[LONGEST])
-    if t + 1.01 * size >= end:
-        return end, time_event <= end, True
-    if t + 2.0 * size > end:
-        return t + 0.5 * (end - t), False, True
-    return t + size, False, True
 
 
 @inner

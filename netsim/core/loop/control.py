@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netsim.core.compiled.function import inner
+
 Array = np.ndarray
 
 NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, REFUSED_BY = range(13)
@@ -71,3 +73,60 @@ class Control(NamedTuple):
     limits: Array
     resting: Array
     light: Array
+
+
+@inner
+def target_of(control, t):
+    """Where the next step ends, whether that is a time event, and whether the step counts (a given one that a time
+    event cut, or that is taken in parts, counts once)."""
+    numbers, places = control.numbers, control.places
+    stop, time_event = numbers[STOP], min(control.time_events[places[TIME_EVENT]], numbers[DUE], numbers[ARRIVAL])
+    if numbers[FIXED] > 0.0:
+        end = (places[STEP] + 1) * numbers[FIXED]
+        if end >= stop * (1.0 - 1e-9):
+            end = stop
+        slack = TOGETHER * numbers[FIXED]
+        if t + numbers[SIZE] < min(end, time_event) - slack:
+            return t + numbers[SIZE], False, False
+        if time_event < end - slack:
+            return time_event, True, False
+        return end, time_event <= end + slack, True
+    end = min(time_event, control.features[places[FEATURE]], stop)
+    size = min(numbers[SIZE], numbers[LONGEST])
+    if t + 1.01 * size >= end:
+        return end, time_event <= end, True
+    if t + 2.0 * size > end:
+        return t + 0.5 * (end - t), False, True
+    return t + size, False, True
+
+
+@inner
+def too_short(numbers, h):
+    """Whether a step is below what a run counts, or lost in the rounding of its instant."""
+    return h < max(numbers[LEAST], 4.0 * EPS * abs(numbers[NOW]))
+
+
+@inner
+def is_known(control, target):
+    """Whether a step's end was known before: the end of a given step, a feature, or the stop."""
+    numbers, feature = control.numbers, control.features[control.places[FEATURE]]
+    return numbers[FIXED] > 0.0 or target >= min(feature, numbers[STOP])
+
+
+@inner
+def instants_until(control, target, most):
+    """How many requested instants there are up to the end of a step, at most so many."""
+    first, wanted = control.places[GRID], 0
+    while wanted < most and control.grid[first + wanted] <= target * (1.0 + EDGE):
+        wanted += 1
+    return wanted
+
+
+@inner
+def arrive(control, target, whole):
+    """The run stands at the end of a step."""
+    places = control.places
+    control.numbers[NOW] = target
+    places[STEP] += 1 if whole else 0
+    while control.features[places[FEATURE]] <= target:
+        places[FEATURE] += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from netsim.core.compiled.function import inner
 from netsim.core.contract import RESTARTED
-from netsim.core.loop.accumulated import ERRORS, ROWS
+from netsim.core.loop.accumulated import ERRORS
 from netsim.core.loop.adaptive import first_size
 from netsim.core.loop.crossings import EPS, RELATIONS, evaluate_events
 from netsim.core.loop.event_iteration import set_directions
@@ -48,15 +48,15 @@ def load_behind_event(problem, trial, sampler, watch, row, t, stop, order, ahead
     """Make the point in g the state behind the event, and sample it in `row` just after t (0: no sample). Energy that
     an impulse took counts as dissipated. Returns the size of the next step."""
     for a in range(sampler.power.shape[0]):
-        sampler.turnover[ROWS * a + ERRORS, BEFORE] = sampler.power[a, STORED]
+        sampler.turnover[a, ERRORS, BEFORE] = sampler.power[a, STORED]
     store_in_state(problem, trial.g, trial.start)
     place(problem, trial.g, trial.start)
     energies(problem, trial.g, sampler.power)
     for a in range(sampler.power.shape[0]):
-        lost = sampler.turnover[ROWS * a + ERRORS, BEFORE] - sampler.power[a, STORED]
+        lost = sampler.turnover[a, ERRORS, BEFORE] - sampler.power[a, STORED]
         for k in range(sampler.totals.shape[0]):
             sampler.totals[k, 2 * a + DISSIPATED] += lost
-        add_work(sampler.turnover[ROWS * a : ROWS * (a + 1)], 0.0, lost)
+        add_work(sampler.turnover[a], 0.0, lost)
     trial.counters[RESTARTED] = 2
     copy(trial.start, 0, trial.middle, 0, trial.start.shape[0])
     if row > 0:

@@ -14,7 +14,6 @@ from netsim.core.compiled.call import run_table
 from netsim.core.compiled.function import inner
 from netsim.core.compiled.struct import Struct
 from netsim.core.contract import ASTRAY, CURVED, FORMULA, RESTARTED, dense_output, projected, set_time
-from netsim.core.loop.accumulated import ROWS
 from netsim.core.loop.control import (
     ACCOUNT,
     EDGE,
@@ -136,7 +135,7 @@ def record(method, problem, factor, trial, control, plan, sampler, t, h, end, at
     total(sampler, end * h, 1.0)
     totals, last = sampler.totals, sampler.nodes.shape[0] - 1
     for a in range(sampler.power.shape[0]):
-        i, o, turnover = 2 * a + SUPPLIED, 2 * a + DISSIPATED, sampler.turnover[ROWS * a : ROWS * (a + 1)]
+        i, o, turnover = 2 * a + SUPPLIED, 2 * a + DISSIPATED, sampler.turnover[a]
         add_work(turnover, totals[1, i] - totals[0, i], totals[1, o] - totals[0, o])
         update_imbalance(turnover, sampler.powers[last, totals.shape[1] + a], totals[1, i], totals[1, o])
     copy(sampler.totals[1], 0, sampler.totals[0], 0, sampler.totals.shape[1])
@@ -254,7 +253,7 @@ def _work(method, problem, factor, trial, control, plan, sampler, t, h, end):
         for j in range(sampler.summed.shape[1]):
             powers[k, 2 * accounts + j] = trial.g[sampler.summed[1, j]]
     for a in range(accounts):
-        update_extremes(sampler.turnover[ROWS * a : ROWS * (a + 1)], sampler.power[a])
+        update_extremes(sampler.turnover[a], sampler.power[a])
     if later:
         for k in range(first, last + 1):
             state_inside_step(method, problem, factor, trial, control, plan, t, h, end * sampler.nodes[k])

@@ -29,16 +29,11 @@ BEFORE = 3
 
 
 def no_turnover(power: Array) -> Array:
-    """The turnovers (9 accounts, m) of a run that begins with these energies."""
-    found = np.zeros((ROWS * len(power), max(4, power.shape[1] - TYPES)))
-    for turnover, own in zip(by_account(found), power):
+    """The turnovers (accounts, 9, m) of a run that begins with these energies."""
+    found = np.zeros((len(power), ROWS, max(4, power.shape[1] - TYPES)))
+    for turnover, own in zip(found, power):
         begin_turnover(turnover, own)
     return found
-
-
-def by_account(turnover: Array) -> Array:
-    """The same array as (accounts, 9, m)."""
-    return turnover.reshape(-1, ROWS, turnover.shape[1])
 
 
 @inner

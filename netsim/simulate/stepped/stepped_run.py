@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.contract import RESTARTED
-from netsim.core.loop.adaptive import DONE, target_of
+from netsim.core.loop.adaptive import DONE
 from netsim.core.loop.control import (
     EDGE,
     FAILURES,
@@ -32,6 +32,7 @@ from netsim.core.loop.control import (
     STEP,
     STOP,
     TIME_EVENT,
+    target_of,
 )
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.machine import Machine

@@ -11,7 +11,6 @@ import numpy as np
 from netsim.analyses.many.lanes.copies import in_copy
 from netsim.analyses.over_time.named_signals import named_in, places_of
 from netsim.analyses.over_time.start import RecordedSignals
-from netsim.core.loop.turnover import by_account
 from netsim.equations.machine import Machine
 from netsim.network.network import Network
 from netsim.results.selection import Named, Reader
@@ -48,7 +47,7 @@ def _in_lane(named: Sequence[Named], k: int, places: Mapping[str, int]) -> list[
 def doubtful_lanes(run: Running, network: Network, judges_energy: bool, asked: Callable[[], Asked]) -> Array:
     """Whether a lane misses energy, adds errors up, or has readings that are off: (lanes,). `network`: of one lane, and
     `asked`: what is asked for of it."""
-    options, turnover = run.options, by_account(run.sampler.turnover)
+    options, turnover = run.options, run.sampler.turnover
     found = accumulated_errors(options, turnover, run.machine.system.layout.nq) > ADDED_UP
     if judges_energy:
         found = found | misses_energy(options, turnover)
