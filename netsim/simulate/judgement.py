@@ -155,7 +155,7 @@ def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None
         return None
     message = f"the errors of the steps may have added up to {errors:.2g} rtol (rtol = {options.rtol:g}): "
     message += "an oscillation loses so little energy that none of them is forgotten"
-    hint = "use a smaller rtol, or a method of higher order (`radau`, `rk8`); `verify = yes` measures the error"
+    hint = "use a smaller rtol or a method of higher order (`radau`, `rk8`); in a single run `verify = yes` measures it"
     return Problem("W506", message, hint=hint)
 
 

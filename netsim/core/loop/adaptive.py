@@ -68,7 +68,7 @@ from netsim.core.loop.control import (
     too_short,
 )
 from netsim.core.loop.crossings import NEVER, RELATIONS, event_in
-from netsim.core.loop.defect import defect, correct_start
+from netsim.core.loop.defect import correct_start, defect
 from netsim.core.loop.delays import followed, has_room, pass_arrivals, remember
 from netsim.core.loop.sampler import record, store_row
 from netsim.core.newton import CONVERGED, SINGULAR, UNRESOLVED
