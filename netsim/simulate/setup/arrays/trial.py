@@ -52,6 +52,8 @@ def _unmeasured(planned: Planned, g: Array, amplitudes: Array) -> Trial:
     machine, structure = planned.machine, planned.structure
     system, layout, earlier = machine.system, machine.system.layout, planned.method.earlier
     nk, n, exponent = layout.nk, system.n, exponents(system, structure)
+    if planned.method.explicit:  # solves for accelerations and projects: velocities are as right as positions
+        exponent[nk : 2 * nk] = 0
     state = np.concatenate([layout.state(g), quaternions(system, g).ravel()])
     move_charts(machine.struct, state)
     kinds = kinds_of(system, amplitudes, massless(structure, nk))
