@@ -141,12 +141,14 @@ def _shipped(component: Any) -> bool:
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
 
 
-def accumulated_errors(options: TransientOptions, turnover: Any, differentiated: int) -> Any:
+def accumulated_errors(options: TransientOptions, turnover: Any, free: int, differentiated: int) -> Any:
     """What the errors of the steps may have added up to, in units of rtol (netsim.core.loop.accumulated), by one
-    account or by each of several (..., 9, m); 0 in given steps. `differentiated`: the number of differentiated
-    quantities, beside motion."""
+    account or by each of several (..., 9, m); 0 in given steps, and without `free` states (all motion is prescribed):
+    then no step begins with what the last one left. `differentiated`: the number of differentiated quantities, beside
+    motion."""
     method, peak = METHODS[options.method], turnover[..., ERRORS, PEAK]
-    return (0.0 if options.step else method.left(options.rtol) / (1.0 if differentiated else method.motion)) * peak
+    left = 0.0 if options.step or not free else method.left(options.rtol) / (1.0 if differentiated else method.motion)
+    return left * peak
 
 
 def added_up_verdict(options: TransientOptions, errors: float) -> Problem | None:

@@ -128,6 +128,11 @@ class Running:
         return int(self.trial.counters[ACCEPTED])
 
     @property
+    def free(self) -> int:
+        """How many numbers a step takes from the one before, without integrals that no equation reads."""
+        return self.structure.dynamic.freedom - self.sampler.summed.shape[1]
+
+    @property
     def counters(self) -> Array:
         return self.trial.counters
 

@@ -123,6 +123,16 @@ def test_a_driven_oscillation_without_losses_keeps_its_own_errors():
     assert 0.5 * true < samples.attributes["added_up"] < 3.0 * true and codes == ["W506"]
 
 
+@pytest.mark.parametrize("method", ["bdf", "rk45", "rk8"])
+def test_where_all_motion_is_prescribed_nothing_adds_up(method):
+    """No step begins with what the last one left: 100 t sin t rad about an oblique axis."""
+    text = "use spatial\nworld gravity = [0, 0, 0] m/s2\nb body (a) m = 1 kg, I = diag(1, 2, 3) kg.m2, at = [1, 0, 0] m\n"
+    text += "j revolute (ground, a) at = [0, 0, 0] m, axis = [0.6, 0, 0.8]\n"
+    text += "d hinge_angle (ground, a) axis = [0.6, 0, 0.8], q = 100*sin(time/(1 s))*time/(1 s)\n"
+    samples, codes = ran(text, 20.0, method=method, rtol=1e-5)
+    assert samples.attributes["added_up"] == 0.0 and "W506" not in codes
+
+
 def test_verified_runs_and_given_steps_tell_what_they_know():
     text, _ = resonance()
     assert ran(text, 100.0, method="trbdf2", rtol=1e-4, verify="yes")[1] == ["W505"]

@@ -47,7 +47,7 @@ def verdicts_of_steps(run: Running, finished: bool = True) -> tuple[list[Problem
 
 def errors_added_up(run: Running) -> float:
     """What the errors of its steps may have added up to, in units of rtol."""
-    return float(accumulated_errors(run.options, run.turnover, run.machine.system.layout.nq))
+    return float(accumulated_errors(run.options, run.turnover, run.free, run.machine.system.layout.nq))
 
 
 def _energy_verdict(run: Running) -> Problem | None:

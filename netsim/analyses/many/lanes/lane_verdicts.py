@@ -48,7 +48,7 @@ def doubtful_lanes(run: Running, network: Network, judges_energy: bool, asked: C
     """Whether a lane misses energy, adds errors up, or has readings that are off: (lanes,). `network`: of one lane, and
     `asked`: what is asked for of it."""
     options, turnover = run.options, run.sampler.turnover
-    found = accumulated_errors(options, turnover, run.machine.system.layout.nq) > ADDED_UP
+    found = accumulated_errors(options, turnover, run.free, run.machine.system.layout.nq) > ADDED_UP
     if judges_energy:
         found = found | misses_energy(options, turnover)
     if run.named:
