@@ -70,7 +70,7 @@ def transient(
     its own.
 
     What takes long is written by `recording` as it goes, and samples that memory does not take stay there.
-    A failure or an interruption ends the samples early and says so (`run_to_end`, `message`).
+    A failure or an interruption ends the samples early and says so (`finished`, `message`).
     Raises `InputError` for wrong options or starts, `SimulationError` where no consistent start exists.
     """
     began = clock.perf_counter(), clock.thread_time()

@@ -49,7 +49,7 @@ def plan_for(s: EventIteration, g: Array, t: float) -> tuple[Consistent, Struct]
     """The plan of consistent points for the discretes in g, and its struct for compiled code. A new plan takes its
     pivots at g.
 
-    Raises `Crowded` if elements come to hold the same quantity (netsim.initial.reactions.indeterminacy)."""
+    Raises `IndeterminacyFound` if elements come to hold the same quantity (netsim.initial.reactions.indeterminacy)."""
     key = s.mode(g)
     if not _has_its_shares(s, key, g):
         set_indeterminacy(s.machine, s.structure, g, key)
