@@ -114,7 +114,7 @@ AT_REST_NOWHERE = {
         battery_pulse bouncing_ball dc_motor gas_bottle many/bouncing_ball mechanisms/redundant_platform
         msl/Mechanics_MultiBody_Elementary_PointGravity msl/Mechanics_Rotational_CoupledClutches
         msl/Mechanics_Rotational_LossyGearDemo1 msl/Mechanics_Translational_Friction msl/Mechanics_Translational_SignConvention
-        msl/Thermal_HeatTransfer_TwoMasses optimal/goddard optimal/landing robots/gripper screw_jack""",
+        msl/Thermal_HeatTransfer_TwoMasses optimal/dry_friction optimal/goddard optimal/landing robots/gripper screw_jack""",
     "no voltage is left for what lies between ideal sources, coils and open switches": """
         msl/Electrical_Analog_Rectifier msl/Electrical_Analog_ShowSaturatingInductor""",
     "a relay switches for ever": "msl/Thermal_HeatTransfer_ControlledTemperature",

@@ -66,7 +66,7 @@ def left(folder):
 BEFORE = {
     "reading": "netsim.network.reading._network_of",
     "components": "netsim.equations.batches.known_form",
-    "start": "netsim.analyses.over_time.start.begun",
+    "start": "netsim.analyses.over_time.start.start_of_run",
     "writing": "netsim.formats.csv.rows_of",
     "between writing and renaming": "os.replace",
 }
@@ -89,7 +89,7 @@ def test_a_run_that_is_interrupted_writes_what_it_has(interrupted, tmp_path, cap
 
 @pytest.mark.parametrize(("number", "status"), BOTH)
 def test_earlier_runs_are_written_and_marked(interrupted, tmp_path, capsys, number, status):
-    assert interrupted("netsim.analyses.over_time.start.begun", number, ["run", "rc.net", "-o", "a.csv"], call=2) == status
+    assert interrupted("netsim.analyses.over_time.start.start_of_run", number, ["run", "rc.net", "-o", "a.csv"], call=2) == status
     assert "interrupted before run 'transient'" in capsys.readouterr().err
     assert "interrupted before run" in read(tmp_path / "a.csv").attrs["message"]
 
