@@ -42,10 +42,13 @@ NEARER = 0.1
 def optimize(task: Task, options: OptimalOptions) -> Samples:
     """The optimal motion as samples; raises `InputError` for what cannot be optimised."""
     check_size(options.stop[1], options.sample, len(select(task.machine, task.saves, task.plots).entries))
-    options, near = options if has_events(task.machine) else replace(options, smooth=0.0), None
+    options = options if has_events(task.machine) else replace(options, smooth=0.0)
+    near, building, solving = None, 0.0, 0.0
     for smooth in roundings(options.smooth):
         problem, fine, beside = _found(task, options, smooth, near)
         near = fine.motion if fine.solved else None
+        building, solving = building + fine.building, solving + fine.solving
+    fine = replace(fine, building=building, solving=solving)
     setting, sign = problem.setting, options.sign
     if not fine.solved:
         raise explained(fine)
