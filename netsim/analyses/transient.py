@@ -50,10 +50,9 @@ def stepped_options(line: Run, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _notes(task: Task, options: TransientOptions) -> list[Problem]:
     """What the run moves to begin; raises what makes it impossible."""
-    from netsim.simulate.setup.start_of_run import changes_in_words
-    from netsim.simulate.setup.start_of_run import start_of_run as begun_start
+    from netsim.simulate.setup.start_of_run import changes_in_words, start_of_run
 
-    machine, _, g, changes = begun_start(task.machine, task.structure, options.start)
+    machine, _, g, changes = start_of_run(task.machine, task.structure, options.start)
     moved = changes_in_words([c for c in changes if c.kind not in ("velocity", "far")])
     notes = [Problem("N401", f"the start was changed to meet the constraints: {moved}")] if moved else []
     notes += [Problem("N402", c.text) for c in changes if c.kind == "far"]

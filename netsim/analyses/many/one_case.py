@@ -8,8 +8,7 @@ import numpy as np
 
 from netsim.analyses.analysis import OVERFLOWS, Task, run_analysis
 from netsim.analyses.over_time.run import run_measured, run_to_end
-from netsim.analyses.over_time.start import SignalRequest as Signals
-from netsim.analyses.over_time.start import StartedRun
+from netsim.analyses.over_time.start import SignalRequest, StartedRun
 from netsim.analyses.over_time.templates import RunRequest, Template, restart_template
 from netsim.analyses.sensitivity.changed_values import changed_network, task_with_values
 from netsim.analyses.sensitivity.sensitivity import requested
@@ -90,7 +89,7 @@ def depends(task: Task, values: Mapping[str, float], find: Callable[[Values], ob
 def shared_data_of(task: Task, asked: CaseRequest, values: Mapping[str, float]) -> SharedData | None:
     """What the case with these values has in common with all that change the same names; None where runs begin by
     themselves."""
-    signals = Signals(task.saves, task.plots, (), task.beside)
+    signals = SignalRequest(task.saves, task.plots, (), task.beside)
     wanted = RunRequest(task.machine, task.structure, asked.options, signals, None)
     template = task.variants.borrow(wanted)[0] if task.variants else None
     if template is None or task.rated:

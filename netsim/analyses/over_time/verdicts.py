@@ -7,8 +7,7 @@ import numpy as np
 from netsim.core.contract import ACCEPTED
 from netsim.core.newton import set_time
 from netsim.core.states import place
-from netsim.initial.reactions.left_out import come_apart_problem as told_parted
-from netsim.initial.reactions.left_out import unmet_constraints
+from netsim.initial.reactions.left_out import come_apart_problem, unmet_constraints
 from netsim.simulate.judgement import (
     accumulated_errors,
     added_up_verdict,
@@ -41,7 +40,7 @@ def verdicts_of_steps(run: Running, finished: bool = True) -> tuple[list[Problem
     asked = finished and run.machine.system.redundant is not None and not run.pace.parted
     open_ = unmet_constraints(run.machine, _stands(run), run.now) if asked else None
     if run.pace.parted:
-        open_ = told_parted(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
+        open_ = come_apart_problem(run.machine, int(run.pace.parted[0]), run.pace.parted[1])
     return found, [open_] if open_ else []
 
 

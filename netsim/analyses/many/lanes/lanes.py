@@ -21,8 +21,14 @@ from netsim.analyses.many.lanes.places import Pairs, Places, pairs_of
 from netsim.analyses.many.one_case import CaseRequest, Outcome, SharedData, depends, outcome, outcome_of_samples
 from netsim.analyses.many.ranges import present_value
 from netsim.analyses.over_time.run import run_measured
-from netsim.analyses.over_time.start import RecordedSignals, StartedRun, find_start, signals_recorded, start_run
-from netsim.analyses.over_time.start import SignalRequest as Signals
+from netsim.analyses.over_time.start import (
+    RecordedSignals,
+    SignalRequest,
+    StartedRun,
+    find_start,
+    signals_recorded,
+    start_run,
+)
 from netsim.analyses.over_time.templates import RunRequest, TemplateStore, restart_template
 from netsim.analyses.over_time.verdicts import verdicts_of_steps
 from netsim.analyses.sensitivity.changed_values import changed_network
@@ -97,9 +103,9 @@ class Lanes:
         return depends(self.task, {name: present_value(self.task.values, name).value for name in self.names}, find)
 
     @cached_property
-    def signals(self) -> Signals:
+    def signals(self) -> SignalRequest:
         """What is asked of each case."""
-        return Signals(self.asked.saves, (), (), self.task.beside)
+        return SignalRequest(self.asked.saves, (), (), self.task.beside)
 
     def own(self, formula: bool) -> RecordedSignals:
         """What is sampled of one case, by the names of the netlist."""
@@ -111,7 +117,7 @@ class Lanes:
     def _own(self) -> dict[bool, RecordedSignals]:
         return {}
 
-    def choose(self, machine: Machine, _: Signals, formula: bool) -> RecordedSignals:
+    def choose(self, machine: Machine, _: SignalRequest, formula: bool) -> RecordedSignals:
         """The signals of all lanes, by names of their own."""
         if machine.element is not None:  # these values give the graph another tree
             raise NotParallel
