@@ -360,7 +360,7 @@ def test_constants_of_periodic_states():
     assert (states.DEPENDENT, states.ROUNDS, states.HELD) == (1e-8, 5, 1e-13)
     assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
     assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)
-    assert (stability.NEUTRAL, stability.MOVED) == (1e-6, 1e-6)
+    assert (stability.NEUTRAL, stability.MOVED, stability.MULTIPLIED) == (1e-6, 1e-6, 100.0)
 
 
 @pytest.mark.parametrize(("apart", "free"), [(1e-9, 1), (1e-10, 2)])

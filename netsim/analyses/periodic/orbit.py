@@ -8,6 +8,7 @@ import numpy as np
 from netsim.analyses.analysis import Task
 from netsim.analyses.periodic.shooting import NOTHING, PeriodMap, check_next, last_point, orbit
 from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
+from netsim.analyses.periodic.stability import MOVED
 from netsim.analyses.periodic.states import point_at, states_of
 from netsim.analyses.sensitivity.forward import traced_run
 from netsim.analyses.signals.linearised import read
@@ -115,12 +116,39 @@ def sample_orbit(lap: PeriodMap, selection: Selection) -> OrbitSamples:
     machine = lap.start.machine
     time, sampled, account = lap.found.run.sampled
     columns = {name: sampled[:, j] for j, name in enumerate(selection.entries)}
-    nodes, reader = lap.found.run.traced, reader_of(machine, selection)
-    plain = not reader.size  # places of g alone
-    rows = nodes[:, :, 1:]
-    read_ = rows[:, :, reader.places] if plain else np.array([[read(reader, row) for row in step] for step in rows])
-    trace = Trace(nodes[:, :, 0], {name: read_[:, :, j] for j, name in enumerate(selection.entries)})
+    nodes = lap.found.run.traced
+    trace = Trace(nodes[:, :, 0], _read(machine, selection, nodes[:, :, 1:]))
     signals, values = selection.table(machine, columns, time, trace)
     axis, fine = trajectory_of(time, columns, trace)
     refined = Trajectory(axis, np.ascontiguousarray(selection.table(machine, fine, axis)[1].T))
     return OrbitSamples(time, signals, values, account[:, :3], columns, trace, refined)
+
+
+def _read(machine: Machine, selection: Selection, rows: Array) -> dict[str, Array]:
+    """What is sampled, by name, of rows of g (..., size)."""
+    reader, plain = reader_of(machine, selection), rows.reshape(-1, rows.shape[-1])
+    values = np.array([read(reader, row) for row in plain]) if reader.size else plain[:, reader.places]
+    return {name: values[:, j].reshape(rows.shape[:-1]) for j, name in enumerate(selection.entries)}
+
+
+def unsteady_verdict(found: Orbit, seen: OrbitSamples, options: TransientOptions) -> Problem | None:
+    """W526 where something goes on from period to period and a signal that follows it is another curve in the next
+    one: neither the same again, nor the same moved by a constant."""
+    lap, names = found.orbit, found.orbit.states.names(found.orbit.start.machine.system)
+    way = np.abs(lap.ahead + lap.turned)
+    if not len(way) or way.max() <= MOVED:
+        return None
+    machine, structure, period = lap.start.machine, lap.start.structure, lap.period
+    g, again = point_at(machine, structure, lap.end), replace(options, stop=period, resumed=True)
+    beside = traced_run(machine, structure, g, again, time_events_of(machine, period), found.selection, NOTHING)
+    ends = np.array([run.traced[k, k, 1:] for run in (lap.found.run, beside) for k in (0, -1)])
+    time = np.array([0.0, period, 0.0, period])
+    values = found.selection.table(machine, _read(machine, found.selection, ends), time)[1]
+    moved = values[2:] - values[:2]
+    uneven = np.abs(moved[1] - moved[0]) > MOVED * np.abs([*seen.values, *moved]).max(axis=0, initial=0.0)
+    if not uneven.any():
+        return None
+    which = ", ".join(f"'{signal.name}'" for signal, each in zip(seen.signals, uneven) if each)
+    message = f"{which} {'do' if uneven.sum() > 1 else 'does'} not repeat: '{names[int(np.argmax(way))]}' goes on in "
+    message += "every period, and the next one is another curve"
+    return Problem("W526", message, hint="mean and harmonics are those of this period alone")

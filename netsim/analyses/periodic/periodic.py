@@ -13,8 +13,8 @@ import numpy as np
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
-from netsim.analyses.periodic.orbit import PeriodicOptions, find_orbit, sample_orbit
-from netsim.analyses.periodic.stability import Floquet, floquet, orbit_attributes
+from netsim.analyses.periodic.orbit import PeriodicOptions, find_orbit, sample_orbit, unsteady_verdict
+from netsim.analyses.periodic.stability import Floquet, error_verdict, floquet, orbit_attributes
 from netsim.equations.history import refuse_delays
 from netsim.formats.format import AXES, Variable
 from netsim.results.over_frequency.curves import reading
@@ -59,6 +59,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     found = find_orbit(task, options)
     orbit, seen = found.orbit, sample_orbit(found.orbit, found.selection)
     multipliers, (warnings, broken) = floquet(orbit, found.free), verdicts(orbit.found.run)
+    doubts = filter(None, (error_verdict(orbit, found.free, options.run), unsteady_verdict(found, seen, options.run)))
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
@@ -78,7 +79,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     return Samples(
         "", seen.time, seen.signals, seen.values, seen.account, attributes,
         unseen={name: seen.columns[name] for name in found.unseen}, origin=orbit.start.g, trace=seen.trace,
-        beside=_beside(seen.signals, amplitudes, multipliers), warnings=warnings, broken=broken,
+        beside=_beside(seen.signals, amplitudes, multipliers), warnings=(*warnings, *doubts), broken=broken,
     )  # fmt: skip
 
 

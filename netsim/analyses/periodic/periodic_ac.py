@@ -17,7 +17,7 @@ from netsim.analyses.periodic.forced import forcing_of, responses
 from netsim.analyses.periodic.orbit import PeriodicOptions, claims_along, find_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_state
-from netsim.analyses.periodic.stability import floquet, orbit_attributes
+from netsim.analyses.periodic.stability import error_verdict, floquet, orbit_attributes
 from netsim.analyses.signals.ac import chosen_inputs, per_input
 from netsim.analyses.signals.inputs import source_inputs
 from netsim.analyses.signals.linearised import shown_signals
@@ -82,9 +82,10 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
     table = values.reshape(len(values), -1)
     warnings, broken = verdicts(found.orbit.found.run)
+    doubts = filter(None, (error_verdict(found.orbit, found.free, options.state.run),))
     return Samples(
         "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
-        axis="frequency", about=(claims_along(found, found.orbit),), warnings=warnings, broken=broken,
+        axis="frequency", about=(claims_along(found, found.orbit),), warnings=(*warnings, *doubts), broken=broken,
     )  # fmt: skip
 
 

@@ -169,20 +169,30 @@ def moved_start(lap: PeriodMap, step: Array) -> Array:
 def newton_step(lap: PeriodMap, free: bool) -> tuple[Array, float] | None:
     """Newton's step, in coordinates of the basis, and the change of the period; None where some changes neither decay
     nor grow."""
-    basis, matrix = lap.along.basis, lap.monodromy - np.eye(lap.along.basis.shape[1])
-    right = -basis.T @ lap.miss
-    border = lap.still
-    if free:
-        border = np.column_stack([border, basis.T @ lap.rates])
-    count = border.shape[1]
-    matrix = np.block([[matrix, border], [border.T, np.zeros((count, count))]])
-    right = np.append(right, np.zeros(count))
+    matrix = bordered_matrix(lap, free)
     sizes = np.linalg.svd(matrix, compute_uv=False)
     if len(sizes) and not sizes[-1] > ALONE * sizes[0]:
         return None
+    step, change = solved(lap, matrix, lap.miss)
+    return step, lap.period * float(np.clip(change, -LONGER, LONGER)) if free else 0.0
+
+
+def bordered_matrix(lap: PeriodMap, free: bool) -> Array:
+    """M - 1 with what fixes changes that nothing depends on, and of a free oscillation the phase and the period."""
+    basis, border = lap.along.basis, lap.still
+    if free:
+        border = np.column_stack([border, basis.T @ lap.rates])
+    none = np.zeros((border.shape[1], border.shape[1]))
+    return np.block([[lap.monodromy - np.eye(basis.shape[1]), border], [border.T, none]])
+
+
+def solved(lap: PeriodMap, matrix: Array, miss: Array) -> tuple[Array, float]:
+    """The change of the start, in coordinates of the basis, and the one of the period, as a share, that make up for
+    states (in sizes) by which the end misses the start."""
+    count = lap.along.basis.shape[1]
+    right = np.append(-lap.along.basis.T @ miss, np.zeros(len(matrix) - count))
     step = np.linalg.solve(matrix, right)
-    change = lap.period * float(np.clip(step[-1], -LONGER, LONGER)) if free else 0.0
-    return step[: basis.shape[1]], change
+    return step[:count], float(step[-1]) if len(step) else 0.0
 
 
 def orbit(

@@ -1,20 +1,30 @@
 """What becomes of disturbances of an orbit, in words: Floquet multipliers are the eigenvalues of the monodromy
-matrix, and a disturbance is multiplied by them in every period."""
+matrix, and a disturbance is multiplied by them in every period.
+
+An error e of a period is such a disturbance, and the periodic state is wrong by (1 - M)^-1 e: where disturbances hardly
+decay, by far more than the tolerance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from netsim.analyses.periodic.shooting import PeriodMap
+from netsim.analyses.periodic.shooting import PeriodMap, bordered_matrix, period_map, solved
 from netsim.results.over_frequency.curves import reading
+from netsim.results.selection import Selection
+from netsim.simulate.judgement import ADDED_UP
+from netsim.simulate.options import TransientOptions
+from netsim.simulate.repeated import SOME, finer
 from netsim.text.columns import counted
+from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
 NEUTRAL = 1e-6
 """A multiplier this near to the unit circle neither decays nor grows."""
 MOVED = 1e-6
 """Positions that go on by more than this share of their sizes in a period are told."""
+MULTIPLIED = 100.0
+"""Errors of a period are measured that the periodic state is wrong by so many times, and more."""
 SHOWN, NAMED, SHARE = 6, 3, 0.3
 """Multipliers in a line; states that are named for a growing disturbance, and the share of the largest they have."""
 
@@ -35,6 +45,30 @@ def floquet(lap: PeriodMap, free: bool) -> Floquet:
     for _ in range(lap.still.shape[1] + free):
         order = np.delete(order, np.argmin(np.abs(found[order] - 1.0)))
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
+
+
+def error_verdict(lap: PeriodMap, free: bool, options: TransientOptions) -> Problem | None:
+    """W525 where the errors of a period are multiplied to more than `ADDED_UP` rtol (in given steps: 1 %) of the sizes
+    of states; they are the difference to the same period at a tenth of rtol, or in half of a given step."""
+    matrix = bordered_matrix(lap, free)
+    sizes = np.linalg.svd(matrix, compute_uv=False)
+    if not len(sizes) or sizes[-1] * MULTIPLIED > 1.0:
+        return None
+    hint = "use a smaller rtol, or give the network the losses that the real system has"
+    multiplied = f"a periodic state multiplies errors of a period by {1.0 / sizes[-1]:.2g} here"
+    try:
+        beside = period_map(lap.start, lap.period, finer(options), Selection(), lap.states, lap.along)
+    except SimulationError:
+        return Problem("W525", f"{multiplied}, and with a smaller tolerance the period has no end", hint=hint)
+    step, change = solved(lap, matrix, beside.miss - lap.miss)
+    moved = np.abs(lap.along.basis @ step)
+    name, most = lap.states.names(lap.start.machine.system)[int(np.argmax(moved))], float(moved.max())
+    if free and abs(change) > most:
+        name, most = "the period", abs(change)
+    if most <= (SOME if options.step else ADDED_UP * options.rtol):
+        return None
+    wrong = f"{name if name == 'the period' else repr(name)} may be off by {most:.2g} of its size"
+    return Problem("W525", f"{wrong} (rtol = {options.rtol:g}): {multiplied}", hint=hint)
 
 
 def orbit_attributes(found: Floquet, lap: PeriodMap, count: int) -> list[str]:

@@ -34,10 +34,18 @@ def harmonics(trajectory: Trajectory, numbers: Array) -> Array:
 
 
 def distortion(trajectory: Trajectory) -> float:
-    """The effective value of all harmonics above the first, as a share of that of the first; not a number
-    where there is no first one."""
+    """The effective value of all harmonics above the first, as a share of that of the first; not a number where there
+    is no first one.
+
+    What is left of a signal without its mean and its first harmonic is squared, so that harmonics of any smallness keep
+    their digits: a difference of squares would lose those below 1e-8."""
     mean, first = harmonics(trajectory, np.array([0, 1]))
-    square = accumulated(trajectory.series**2, trajectory.time)[-1] / trajectory.length
-    swing = max(square - mean.real**2, 0.0)
-    above = max(swing - abs(first) ** 2 / 2, 0.0)
-    return float(np.sqrt(2.0 * above) / abs(first)) if abs(first) ** 2 > LEAST**2 * square else float("nan")
+    if not abs(first) > LEAST * np.sqrt(_mean_square(trajectory, trajectory.series)):
+        return float("nan")
+    angle = 2.0 * np.pi * (trajectory.time - trajectory.time[0]) / trajectory.length
+    above = trajectory.series - mean.real - (first * np.exp(1j * angle)).real
+    return float(np.sqrt(2.0 * _mean_square(trajectory, above)) / abs(first))
+
+
+def _mean_square(trajectory: Trajectory, series: Array) -> float:
+    return float(accumulated(series**2, trajectory.time)[-1]) / trajectory.length
