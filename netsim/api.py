@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netsim import analyses
-from netsim.analyses.analysis import OVERFLOWS, Analysis, OptionSource, Task, options_of, run_analysis
+from netsim.analyses.analysis import OVERFLOWS, Analysis, OptionSource, Task, options_by_line, options_of, run_analysis
 from netsim.analyses.earlier_runs import other_run, refuse_unknown_runs, table_calls
 from netsim.analyses.inverse.options import OWN, line_from
 from netsim.analyses.many.cluster.connection import on_cluster
@@ -29,7 +29,7 @@ from netsim.network.network import Network
 from netsim.network.reading import read_network
 from netsim.network.values import Values
 from netsim.results import listing
-from netsim.results.claims import judged, signals_judged, with_claims
+from netsim.results.claims import judged, signals_judged, with_claims, with_unjudged
 from netsim.results.earlier import series_of_run
 from netsim.results.files import dataset_or_raise, named_runs, samples_in
 from netsim.results.measures import check_measures
@@ -203,13 +203,12 @@ class Model(Studies):
         if not self.network.runs:
             raise InputError(Problem("E420", "the netlist has no `run` line", hint="add: run transient(stop = 1 s)"))
         refuse_unknown_runs(self.system, self.values)
-        over_time = [run.analysis in ANALYSES and ANALYSES[run.analysis].over_time for run in self.network.runs]
-        given = [options or {} if over else {} for over in over_time]
-        chosen = list(map(self._options, self.network.runs, given))
+        runs = self.network.runs
+        chosen = list(map(self._options, runs, options_by_line(options or {}, runs, ANALYSES)))
         beside = (*beside, *signals_judged(self.network))
         check_measures(self.machine, self.network)
         done: list[Samples] = []
-        for run, option in zip(self.network.runs, chosen):
+        for run, option in zip(runs, chosen):
             try:
                 task = self._task(None, progress, beside, self._read_later(run.name), done, recording)
                 task = on_cluster(task, client, partial(self._task, None, None, beside))
@@ -222,11 +221,15 @@ class Model(Studies):
                 break
             done.append(self._judged(with_claims(self.machine, replace(samples, name=run.name))))
             if not samples.finished:
-                break
-        return done
+                return done
+        return with_unjudged(self.network, done, self._runs_over_time)
+
+    @property
+    def _runs_over_time(self) -> bool:
+        return any(ANALYSES[run.analysis].over_time for run in self.network.runs)
 
     def _judged(self, samples: Samples) -> Samples:
-        return judged(self.machine, samples, any(ANALYSES[run.analysis].over_time for run in self.network.runs))
+        return judged(self.machine, samples, self._runs_over_time)
 
     def _task(
         self, save: Sequence[str] | None = None, progress: Report | None = None, beside: Sequence[Name] = (),

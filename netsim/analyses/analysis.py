@@ -118,10 +118,33 @@ class Analysis(Generic[Options]):
         return "stop" in self.options
 
 
+STEPPING = ("method", "rtol", "atol", "step", "max_step")
+"""Options of steps in time, which analyses have that are no run over time themselves (a periodic state)."""
+
+
+def lines_that_take(option: str, runs: Sequence[Run], analyses: Mapping[str, Analysis]) -> list[bool]:
+    """Which run lines an option is for that is given for all: those of runs over time, and where it is one of steps
+    also others that have it. Where there is no such line it is for every one, so that none drops it in silence."""
+    of = [analyses.get(run.analysis) for run in runs]
+    found = [bool(a and (a.over_time or (option in STEPPING and option in a.options))) for a in of]
+    return found if any(found) else [True] * len(runs)
+
+
+def options_by_line(
+    options: Mapping[str, Any], runs: Sequence[Run], analyses: Mapping[str, Analysis]
+) -> list[dict[str, Any]]:
+    """Of options that are given for all run lines, those of each."""
+    takes = {name: lines_that_take(name, runs, analyses) for name in options}
+    return [{name: value for name, value in options.items() if takes[name][i]} for i in range(len(runs))]
+
+
 def options_of(analysis: Analysis[Options], line: OptionSource, given: Mapping[str, Any]) -> Options:
     """The options of a run line, and those that were given beside it, as the analysis reads them. Raises `InputError`:
     for options that it does not have (E421), else for all that is wrong with those that it has."""
     kinds, run = analysis.options, line.run
+    names = [b.name for b in run.options]
+    if twice := [b for i, b in enumerate(run.options) if b.name in names[:i] and b.name not in given]:
+        raise InputError([Problem("E228", f"'{b.name}' is given twice", b.span) for b in twice])
     named = {**dict.fromkeys(b.name for b in run.options), **given}
     if wrong := list(unknown_options(analysis.name, kinds, named, line.spans)):
         raise InputError(wrong)
@@ -151,7 +174,7 @@ def with_options(
     runs: Sequence[Run], given: Sequence[tuple[str, str, str]], analyses: Mapping[str, Analysis]
 ) -> tuple[Run, ...]:
     """Run lines with options given beside them, (where, NAME.option, value as text), in the place of their own:
-    `run.option` in every line whose analysis is over time, others in the line of that name.
+    `run.option` in the `lines_that_take` it, others in the line of that name.
 
     Raises `InputError` where there is no such line, or the text is not a value."""
     for where, path, text in given:
@@ -161,10 +184,9 @@ def with_options(
             raise InputError(Problem("E420", f"'{path}' is not an option of a run line (in '{where}')", hint=hint))
         value = parse_expression(text, where)
         binding = Binding(option, value, span=value.span)
+        takes = lines_that_take(option, runs, analyses) if name == "run" else [run.name == name for run in runs]
         runs = [
-            replace(run, options=(*(b for b in run.options if b.name != option), binding))
-            if run.name == name or (name == "run" and run.analysis in analyses and analyses[run.analysis].over_time)
-            else run
-            for run in runs
+            replace(run, options=(*(b for b in run.options if b.name != option), binding)) if taken else run
+            for run, taken in zip(runs, takes)
         ]
     return tuple(runs)

@@ -17,12 +17,13 @@ from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network
 from netsim.network.values import parameter_names
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
+from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, add_unseen, reader_of, signals_measured
 from netsim.text.errors import Problem, Span
 from netsim.text.expressions.from_python import expression_given
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import Assert, Name, Part
+from netsim.text.syntax import Assert, Measure, Name, Part
 
 MOST_TOLD = 6
 """Elements named in the notes of a run."""
@@ -106,16 +107,42 @@ def signals_judged(network: Network) -> list[Name]:
 def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     """With what `measure` and `assert` say of samples: of runs over time, of responses, and of characteristics and
     equilibria only where the netlist has no run over time."""
-    if samples.finished and samples.axis == "frequency" and samples.attributes["analysis"] in RESPONSES:
+    if not samples.finished or not (axis := _axis_judged(samples, has_runs)):
+        return samples
+    if axis == "frequency":
         figures, broken = measured_over_frequency(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
-    if samples.finished and samples.axis == "point" and not has_runs:
+    if axis == "point":
         figures, broken = measured_over_sweep(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
-    if not samples.finished or samples.axis != "time" or (len(samples.time) == 1 and has_runs):
-        return samples
     figures, broken = measured(machine, samples)
     return replace(samples, figures=(*figures, *samples.figures), broken=(*samples.broken, *broken))
+
+
+def _axis_judged(samples: Samples, has_runs: bool) -> str:
+    """The axis over which statements speak of these samples, empty where none does."""
+    if samples.axis == "frequency":
+        return "frequency" if samples.attributes["analysis"] in RESPONSES else ""
+    if samples.axis == "point" or (samples.axis == "time" and len(samples.time) == 1):
+        return "" if has_runs else samples.axis
+    return "time" if samples.axis == "time" else ""
+
+
+def with_unjudged(network: Network, runs: Sequence[Samples], has_runs: bool) -> list[Samples]:
+    """The runs of a netlist; where all have finished, the last one warns of statements of which none of them speaks
+    (W527): an assertion that nothing looks at would seem to hold."""
+    axes = {_axis_judged(samples, has_runs) for samples in runs} | ({"time"} if has_runs else set())
+    looked = {axis == "frequency" for axis in axes if axis}
+    left = [each for each in (*network.measures, *network.asserts) if of_frequency(each, network) not in looked]
+    if not left or not all(samples.finished for samples in runs):
+        return list(runs)
+    found = []
+    for each in left:
+        wanted = "run ac(...)" if of_frequency(each, network) else "run transient(...)"
+        what = f"measure '{each.name}'" if isinstance(each, Measure) else "this assertion"
+        message = f"no run of this netlist looks at {what}"
+        found.append(Problem("W527", message, each.span, hint=f"it speaks of the result of {wanted}"))
+    return [*runs[:-1], replace(runs[-1], warnings=(*runs[-1].warnings, *found))]
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:

@@ -68,7 +68,7 @@ run periodic()
 def test_signals_that_do_not_repeat_are_told(mean, doubtful, t):
     """y' = mean + sin(2 pi t) grows by its mean in every period, and so does 3 y. sin(y) repeats only where y grows by a whole turn.
     Three periods come before the search."""
-    data, codes = told(INTEGRAL.format(mean=mean, t=t, k=1 / t))
+    data, _ = told(INTEGRAL.format(mean=mean, t=t, k=1 / t))
     text = data.attrs["warnings"]
     assert ("'w'" in text) == doubtful
     assert "'y'" not in text and "'x'" not in text

@@ -89,3 +89,43 @@ def test_what_a_domain_asserts_of_its_nodes_is_told():
     g lag  (a)
     """
     assert notes(text, "poles()").startswith("node 'a' at the operating point: insulation breaks down")
+
+
+LOOKED_AT = """
+use electrical
+src voltage   (a, ground) v = 5 V
+r1  resistor  (a, b)      R = 1 kOhm
+c1  capacitor (b, ground) C = 1 uF
+save b.v
+"""
+OF_TIME, OF_RESPONSES = "final(b.v) > 1 V", "bandwidth(b.v) > 1 Hz"
+
+
+@pytest.mark.parametrize(
+    ("line", "condition", "told"),
+    [
+        ("transient(stop = 1 ms)", OF_TIME, False),
+        ("transient(stop = 1 ms)", OF_RESPONSES, True),
+        ("sweep(stop = 1 ms, over = [r1.R = [1 kOhm, 2 kOhm]])", OF_TIME, False),
+        ("sweep(stop = 1 ms, over = [r1.R = [1 kOhm, 2 kOhm]])", OF_RESPONSES, True),
+        ("ac(from = 1 Hz, to = 1 MHz, input = src)", OF_RESPONSES, False),
+        ("ac(from = 1 Hz, to = 1 MHz, input = src)", OF_TIME, True),
+        ("static()", OF_TIME, False),
+        ("sweep_static(over = src.v, from = 2 V, to = 3 V, points = 2)", OF_TIME, False),
+        ("poles()", OF_TIME, True),
+        ("modal()", OF_TIME, True),
+        ("noise(output = b.v, from = 1 Hz, to = 1 kHz)", OF_RESPONSES, True),
+    ],
+)
+def test_statements_that_no_run_looks_at_are_told(line, condition, told):
+    """An assertion of which no run speaks would seem to hold."""
+    text = f"{LOOKED_AT}run {line}\nassert {condition}\nmeasure m = {condition.split('>')[0]}\n"
+    (samples,) = netsim.load(text).samples()
+    found = [p.message for p in samples.warnings if p.code == "W527"]
+    assert found == ([f"no run of this netlist looks at {what}" for what in ("measure 'm'", "this assertion")] if told else [])
+
+
+def test_another_line_may_look_at_a_statement():
+    lines = "run transient(stop = 1 ms)\nrun ac(from = 1 Hz, to = 1 MHz, input = src)\n"
+    done = netsim.load(f"{LOOKED_AT}{lines}assert {OF_TIME}\nassert {OF_RESPONSES}\n").samples()
+    assert not any(samples.warnings for samples in done)
