@@ -5,7 +5,7 @@ import pytest
 
 import netsim
 from netsim.analyses.operating import continuation, curve
-from netsim.text.errors import SimulationError
+from netsim.text.errors import InputError, SimulationError
 
 DIODE = """
 use electrical
@@ -271,3 +271,33 @@ def test_a_parameter_is_swept_with_few_machines_for_each_point(size, monkeypatch
     assert len(made) < 12 * found.sizes["point"] and sweep_static.KEPT == 8
     alone = netsim.load(text.replace(f"R = {size!r} Ohm", f"R = {50 * size!r} Ohm")).static()
     assert found["b.v"].values[-1] == pytest.approx(alone["b.v"].item(), rel=1e-9)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6])
+@pytest.mark.parametrize("size", [1e-12, 1e-6])
+def test_a_range_far_from_the_present_value_is_reached(far, size):
+    """The way to the range is followed in steps of its own, not in such of the range: it took more than 20 000. A diode at rest has the
+    conductance Is/(N Vt)."""
+    found = netsim.load(f"""
+use electrical
+src voltage           (a, ground) v = {far!r} V
+r1  resistor          (a, b)      R = 1 kOhm
+d1  exponential_diode (b, ground)
+save b.v, d1.i
+run sweep_static(over = src.v, from = {size!r} V, to = {2 * size!r} V, points = 3)
+""").run()
+    assert found["src.v"].values[[0, -1]].tolist() == [size, 2 * size]
+    assert found["b.v"].values + 1000 * found["d1.i"].values == pytest.approx(found["src.v"].values, rel=1e-6)
+    assert np.ptp(found["b.v"].values / found["src.v"].values) < 1e-3
+
+
+def test_a_bound_within_the_range_is_told_before_any_point():
+    model = netsim.load("""
+use electrical
+src current  (a, ground) I = 1 A
+r1  resistor (a, ground) R = 1 kOhm
+save a.v
+""")
+    for ends in ((-2.0, 2.0), (2.0, -2.0)):
+        with pytest.raises(InputError, match=r"E234 'r1.R' is -2, but must be > 0 Ohm"):
+            model.sweep_static(over="r1.R", from_=ends[0], to=ends[1])

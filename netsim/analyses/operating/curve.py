@@ -46,6 +46,10 @@ class Curve:
     begin: Array | None = None
     moved: Array | None = None
 
+    def measure_over(self, ahead: float) -> None:
+        """Sizes of l and of what follows it anew, for a way of l from here on."""
+        self.sizes[-1], self.ahead, self.begin, self.moved = abs(ahead), ahead, None, None
+
     def set(self, value: float) -> None:
         """l, in g or in the machine's parameters."""
         self.value = value

@@ -95,6 +95,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     """A row per point: the swept quantity, the family's values, then the saved signals; curve after curve."""
     (point,) = points(task, ())
     selection = selected(point.machine, task)
+    _check_bounds(task, options)
     unseen, entries = add_unseen(point.machine, selection, task.beside), list(selection.entries)
     values_of, _, signals = shown_signals(point.machine, selection)
     rows, every, g, told = list[list[float]](), list[Array](), point.g.copy(), list[str]()
@@ -127,6 +128,13 @@ def run(task: Task, options: SweepOptions) -> Samples:
     return Samples("", count, shown, np.array(rows), attributes=attributes, axis="point", unseen=beside)
 
 
+def _check_bounds(task: Task, options: SweepOptions) -> None:
+    """Raises `InputError` (E234) where a parameter may not have a value at an end of its range."""
+    if slot_of(task.machine.system, options.over.name) < 0:
+        for value in (options.first, options.last):
+            task.under({options.over.name: value})
+
+
 def _told(options: SweepOptions, value: float, folds: Sequence[float], jumps: Sequence[float]) -> Iterator[str]:
     """Where a curve turns back, where it jumps, and that it does not come to the end of the range."""
     name, unit = options.over.name, options.over.unit
@@ -147,13 +155,15 @@ def _followed(
     for sense in (1.0, -1.0) if value != first else ():
         curve.g[:] = here
         curve.set(value)
+        curve.measure_over(first - value)
         for _ in follow_through_switching(curve, structure, first, np.array([first]), sense):
             pass
-        if abs(curve.value - first) <= 1e-9 * abs(last - first):
+        if abs(curve.value - first) <= 1e-9 * max(abs(last - first), abs(value - first)):
             break
-    if abs(curve.value - first) > 1e-9 * abs(last - first):
+    if abs(curve.value - first) > 1e-9 * max(abs(last - first), abs(value - first)):
         message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
         raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
+    curve.measure_over(last - first)
     yield from follow_through_switching(curve, structure, last, options.steps, folds=folds, jumps=jumps)
 
 
