@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ class Model(Studies):
 
     @cached_property
     def values(self) -> Values:
-        return Values(self.network, self.overrides)
+        known = self.shared.setdefault("values", Values(self.network, self.overrides))
+        return known.under(self.overrides)  # type: ignore[no-any-return]
 
     @cached_property
     def machine(self) -> Machine:
@@ -156,7 +158,8 @@ class Model(Studies):
             machine = self.machine
         except NetsimError as error:
             return list(error.problems)
-        found = [*self.network.notes, *self.values.notes, *findings(self.system, self.values, self.shared)]
+        noted = chain(self.network.notes, *self.values.notes.values())
+        found = [*noted, *findings(self.system, self.values, self.shared)]
         try:
             refuse_signals(machine, self._saves(), self._plots())
             check_measures(machine, self.network)

@@ -8,8 +8,8 @@ from typing import Any
 from netsim.analyses.inverse.options import motions_in
 from netsim.equations.system import System
 from netsim.network.bindings import TableCall, lift_numbers
-from netsim.network.network import Network
-from netsim.network.values import Values, parameter_names
+from netsim.network.network import Network, parameter_names
+from netsim.network.values import Values
 from netsim.results.progress import present
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest

@@ -24,12 +24,12 @@ def parameters_of(batch: Batch, values: Values) -> Array:
     if isinstance(batch, Indeterminacy):
         return batch.coefficients
     key = id(batch.form), id(batch.instances)
-    if key in values.made:
-        return np.array(values.made[key][-1])
+    if key in values.of_batches:
+        return values.of_batches[key][-1].copy()
     columns = columns_of(batch, values)
     result = np.ascontiguousarray(np.array(columns, float).reshape(batch.n, sum(batch.form.parameters.values())).T)
     if not batch.shapes:
-        values.made[key] = batch.form, batch.instances, result.copy()  # what has a number is kept
+        values.of_batches[key] = batch.form, batch.instances, result.copy()  # what has a number is kept
     return result
 
 

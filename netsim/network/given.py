@@ -5,8 +5,8 @@ from pathlib import Path
 
 from netsim.library.files import included, read_program
 from netsim.library.places import own_roots
-from netsim.network.network import Beginning, Frame, Network, integer
-from netsim.network.values import Values, parameter_names
+from netsim.network.network import Beginning, Frame, Network, integer, parameter_names
+from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Typed

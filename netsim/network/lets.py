@@ -1,10 +1,10 @@
 """Lets that move: those of signals or of the time name a series of a result, and stand for their expression where an
-input is bound to them."""
+input is bound to them. The order of params and lets that stand on one another, and circles of them."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Hashable, Iterator
 
 from netsim.library.component import CONSTANTS, WORLD, names_in, plain_name
-from netsim.network.network import Frame
+from netsim.network.network import Definition, Frame
 from netsim.text.errors import InputError, Problem
 from netsim.text.limits import check_limit
 from netsim.text.syntax import Expr, Let, Name
@@ -74,3 +74,53 @@ def signals_in(expr: Expr, frame: Frame, besides: Container[str] = ()) -> Iterat
             yield from signals_in(derived, frame, besides)
         elif _is_signal(name, frame) and not (len(name.parts) == 1 and name.parts[0].text in besides):
             yield name
+
+
+def circle(path: str, definition: Definition) -> Problem:
+    """What is said of a param or let that stands on itself: all members of the shortest circle, in their order."""
+    before: dict[str, tuple[str, Definition]] = {}
+    waiting = [(path, definition)]
+    for where, each in waiting:
+        for below, other in _stands_on(each):
+            if below == path:
+                round_ = [(where, each)]
+                while round_[-1][0] != path:
+                    round_.append(before[round_[-1][0]])
+                names = ", then ".join(f"'{name}'" for name, _ in reversed(round_[:-1]))
+                through = f": it needs {names}, which needs '{path}'" if names else ""
+                words = f"'{path}' depends on itself{through}"
+                also = tuple((other.statement.span, f"'{name}'") for name, other in reversed(round_[:-1]))
+                return Problem("E233", words, definition.statement.span, also=also[:5])
+            if below not in before:
+                before[below] = where, each
+                waiting.append((below, other))
+    return Problem("E233", f"'{path}' depends on itself", definition.statement.span)
+
+
+def deepest_first(path: str, definition: Definition, known: Container[Hashable]) -> Iterator[tuple[str, Definition]]:
+    """Params and lets that this one stands on and that are not `known` yet, in any depth, each behind what it stands on
+    itself; nothing where it stands on known ones alone."""
+    waiting, seen = [(path, definition, False)], set[tuple[int, str]]()
+    while waiting:
+        where, each, ready = waiting.pop()
+        if ready:
+            yield where, each
+            continue
+        seen.add((id(each.statement), where))
+        inside = list[tuple[str, Definition, bool]]()
+        for under, below in _stands_on(each):
+            key = (id(below.statement), under)
+            if key not in seen and key not in known:
+                inside.append((under, below, False))
+        if where != path or each is not definition:
+            waiting.append((where, each, True))
+        waiting += inside
+
+
+def _stands_on(definition: Definition) -> Iterator[tuple[str, Definition]]:
+    """The params and lets of its own frame that one names, with their paths."""
+    frame = definition.frame
+    for name in names_in(definition.value) if definition.value is not None else ():
+        head = plain_name(name) or ""
+        if head in frame.definitions and head not in frame.integers:
+            yield frame.prefix + head, frame.definitions[head]

@@ -201,3 +201,18 @@ def name_text(name: Name, frame: Frame) -> str:
     return ".".join(
         p.text + _number(p, frame) + "".join(f"[{integer(i, frame)}]" for i in p.indices) for p in name.parts
     )
+
+
+def parameter_names(network: Network) -> list[str]:
+    """The full dotted names of all parameters: of the top level, of subnetworks, of instances."""
+    frames = {id(frame): frame for frame in (network.top, *(i.frame for i in network.instances))}.values()
+    written = [
+        frame.prefix + name
+        for frame in frames
+        for name, d in frame.definitions.items()
+        if isinstance(d.statement, Param)
+    ]
+    return [
+        *dict.fromkeys(written),
+        *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params),
+    ]

@@ -1,18 +1,23 @@
 """The values of parameters: expressions evaluated in the frames they were written in, bounds and assertions checked.
 
-Nothing here touches the structure: `parameter_values(network, {"stiffness": 300.0})` after a change costs one pass.
+Nothing here touches the structure. Of everything that is evaluated it is kept which parameters it has read, so that
+other values of some of them (`Values.with_overrides`) cost what depends on these.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import get_ident
+from typing import TypeVar
 
 import numpy as np
 
-from netsim.library.component import WORLD, Component, dimension, names_in, plain_name, resolve_name, sizes_of
-from netsim.network.network import Definition, Frame, Instance, Network
+from netsim.library.component import WORLD, Component, dimension, resolve_name, sizes_of
+from netsim.network.lets import circle, deepest_first
+from netsim.network.network import Definition, Frame, Instance, Network, parameter_names
 from netsim.network.placement import placed
 from netsim.network.repetition import AlikeElements
 from netsim.text.errors import InputError, Problem, Span, nearest
@@ -23,22 +28,31 @@ from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, qua
 from netsim.text.syntax import Expr, Let, Number, Param
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 
+Array = np.ndarray
+To = TypeVar("To")
+ANY = "."
+"""What depends on a parameter with a dotted name, whichever."""
+
 
 @dataclass
 class Values:
     """Memoised values of one network under one set of overrides (full dotted parameter name -> expression). `inputs`:
-    those of them that Python sets while a run goes on."""
+    those of them that Python sets while a run goes on. `reads`: paths of params, names of instances and ANY that each
+    of `known` and `of_instances` depends on; `reading`: the same of what a thread is evaluating, the innermost last."""
 
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
     known: dict[tuple[int, str], Typed] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    notes: list[Problem] = field(default_factory=list)
+    notes: dict[str, list[Problem]] = field(default_factory=dict)
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
+    of_batches: dict[tuple[int, int], tuple[object, Sequence[Instance], Array]] = field(default_factory=dict)
     made: dict[Hashable, tuple[object, ...]] = field(default_factory=dict)
-    of_texts: dict[Hashable, dict[str, Typed]] = field(default_factory=dict)
+    of_texts: dict[Hashable, tuple[dict[str, Typed], frozenset[str]]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
+    reads: dict[Hashable, frozenset[str]] = field(default_factory=dict)
+    reading: dict[int, list[set[str]]] = field(default_factory=lambda: defaultdict(list))
     inputs: frozenset[str] = frozenset()
 
     @cached_property
@@ -46,21 +60,49 @@ class Values:
         """What elements are by their text."""
         return AlikeElements(self.network)
 
-    def changed(self, name: str, value: Expr) -> "Values":
-        """These with another value of a parameter on which no place in space depends: what cannot read it stays."""
-        others, overrides = dict(self.of_instances), {**self.overrides, name: value}
-        if others.pop(name.rpartition(".")[0], None) is None:
-            return Values(self.network, overrides, inputs=self.inputs)
-        fresh = replace(self, overrides=overrides, of_instances=others, of_texts={}, made={})
-        return replace(fresh, known=dict(self.known), used=set(self.used))
+    def changed(self, others: Mapping[str, Expr], network: Network | None = None) -> "Values":
+        """These with other values of some parameters, or in a network with other starts."""
+        return self.under({**self.overrides, **others}, network)
+
+    def under(self, overrides: Mapping[str, Expr], network: Network | None = None) -> "Values":
+        """These under other overrides: what depends on none that differs stays."""
+        differ = {n for n in {**self.overrides, **overrides} if self.overrides.get(n) is not overrides.get(n)}
+        if not differ and network in (None, self.network):
+            return self
+        gone = differ | {name.rpartition(".")[0] for name in differ} | {ANY for name in differ if "." in name}
+        found = Values(network or self.network, overrides, inputs=self.inputs)
+        found.used |= self.used
+        for key, read in list(self.reads.items()):
+            if read.isdisjoint(gone):
+                found.reads[key] = read
+                if isinstance(key, str):
+                    found.of_instances[key] = self.of_instances[key]
+                    found.notes |= {key: self.notes[key]} if key in self.notes else {}
+                else:
+                    found.known[key] = self.known[key]  # type: ignore[index]
+        for place, each in list(self.of_batches.items()):
+            if all(instance.name in found.of_instances for instance in each[1]):
+                found.of_batches[place] = each
+        return found
+
+    def _noted(self, own: str, find: Callable[[], To]) -> tuple[To, frozenset[str]]:
+        """What `find` finds, and what it reads; `own` is a name for it."""
+        stack = self.reading[get_ident()]
+        stack.append({own})
+        try:
+            return find(), frozenset(stack[-1])
+        finally:
+            stack.pop()
+
+    def _read(self, key: Hashable) -> None:
+        """What is being evaluated depends on this."""
+        if stack := self.reading[get_ident()]:
+            stack[-1] |= self.reads.get(key, frozenset())
 
     def forget(self) -> None:
         """Overrides have changed: everything is evaluated anew when it is asked for."""
-        self.known.clear()
-        self.used.clear()
-        self.of_instances.clear()
-        self.made.clear()
-        self.of_texts.clear()
+        for each in (self.known, self.used, self.of_instances, self.of_batches, self.made, self.of_texts, self.reads):
+            each.clear()
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""
@@ -82,65 +124,19 @@ class Values:
         key = (id(definition.statement), path)
         if key not in self.known:
             self.known[key] = Typed(math.nan, None)
-            for before in self._deepest_first(path, definition):
+            for before in deepest_first(path, definition, self.known):
                 with suppress(InputError):  # told when it is asked for
                     self.defined(*before)
             try:
-                self.known[key] = self._evaluate(path, definition)
+                self.known[key], read = self._noted(path, lambda: self._evaluate(path, definition))
             except InputError:
                 del self.known[key]  # asked again, it fails in the same words
                 raise
+            self.reads[key] = read
         elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
-            raise InputError(self._circle(path, definition))
+            raise InputError(circle(path, definition))
+        self._read(key)
         return self.known[key]
-
-    def _circle(self, path: str, definition: Definition) -> Problem:
-        """What is said of a param or let that stands on itself: all members of the shortest circle, in their order."""
-        before: dict[str, tuple[str, Definition]] = {}
-        waiting = [(path, definition)]
-        for where, each in waiting:
-            for below, other in self._stands_on(each):
-                if below == path:
-                    round_ = [(where, each)]
-                    while round_[-1][0] != path:
-                        round_.append(before[round_[-1][0]])
-                    names = ", then ".join(f"'{name}'" for name, _ in reversed(round_[:-1]))
-                    through = f": it needs {names}, which needs '{path}'" if names else ""
-                    words = f"'{path}' depends on itself{through}"
-                    also = tuple((other.statement.span, f"'{name}'") for name, other in reversed(round_[:-1]))
-                    return Problem("E233", words, definition.statement.span, also=also[:5])
-                if below not in before:
-                    before[below] = where, each
-                    waiting.append((below, other))
-        return Problem("E233", f"'{path}' depends on itself", definition.statement.span)
-
-    @staticmethod
-    def _stands_on(definition: Definition) -> Iterator[tuple[str, Definition]]:
-        """The params and lets of its own frame that one names, with their paths."""
-        frame = definition.frame
-        for name in names_in(definition.value) if definition.value is not None else ():
-            head = plain_name(name) or ""
-            if head in frame.definitions and head not in frame.integers:
-                yield frame.prefix + head, frame.definitions[head]
-
-    def _deepest_first(self, path: str, definition: Definition) -> Iterator[tuple[str, Definition]]:
-        """Params and lets that this one stands on and that have no value yet, in any depth, each behind what it stands
-        on itself; nothing where it stands on known ones alone."""
-        waiting, seen = [(path, definition, False)], set[tuple[int, str]]()
-        while waiting:
-            where, each, ready = waiting.pop()
-            if ready:
-                yield where, each
-                continue
-            seen.add((id(each.statement), where))
-            inside = list[tuple[str, Definition, bool]]()
-            for under, below in self._stands_on(each):
-                key = (id(below.statement), under)
-                if key not in seen and key not in self.known:
-                    inside.append((under, below, False))
-            if where != path or each is not definition:
-                waiting.append((where, each, True))
-            waiting += inside
 
     def _evaluate(self, path: str, definition: Definition) -> Typed:
         statement, value = definition.statement, definition.value
@@ -189,15 +185,18 @@ class Values:
 
     def parameters(self, instance: Instance) -> dict[str, Typed]:
         """Every parameter of an instance by name; defaults may use the other parameters."""
-        if instance.name not in self.of_instances:
+        name = instance.name
+        if name not in self.of_instances:
             key = None if any("." in path for path in self.overrides) else self.alike.of(instance)
-            known, told = self.of_texts.get(key) if key is not None else None, len(self.notes)
-            if known is None:
-                known = self._parameters(instance)
-                if key is not None and len(self.notes) == told:
-                    self.of_texts[key] = known
-            self.of_instances[instance.name] = known
-        return self.of_instances[instance.name]
+            alike = self.of_texts.get(key) if key is not None else None
+            known, read = alike or self._noted(name, lambda: self._parameters(instance))
+            if alike:  # of another frame, whose names are other ones
+                read |= {name, ANY}
+            elif key is not None and name not in self.notes:
+                self.of_texts[key] = known, read
+            self.of_instances[name], self.reads[name] = known, read
+        self._read(name)
+        return self.of_instances[name]
 
     def _parameters(self, instance: Instance) -> dict[str, Typed]:
         given = {b.name: b.value for b in instance.text.bindings}
@@ -279,7 +278,7 @@ class Values:
             return Typed(quantity_of(source, scope, wanted).value, wanted)
         result = quantity_of(source, scope, wanted)
         if given is not None and is_bare(source) and wanted != NO_DIMENSION:
-            self.notes.append(
+            self.notes.setdefault(instance.name, []).append(
                 Problem("N101", f"'{p.name}' has no unit here: taken in {format_dimension(wanted)}", span_of(source))
             )
         sizes = sizes_of(p.size, counts)
@@ -310,21 +309,6 @@ class Values:
         names = [path for path in self.overrides if path not in self.used]
         known = parameter_names(self.network) if names else ()
         return [Problem("E236", f"no parameter is called '{name}'", hint=nearest(name, known)) for name in names]
-
-
-def parameter_names(network: Network) -> list[str]:
-    """The full dotted names of all parameters: of the top level, of subnetworks, of instances."""
-    frames = {id(frame): frame for frame in (network.top, *(i.frame for i in network.instances))}.values()
-    written = [
-        frame.prefix + name
-        for frame in frames
-        for name, d in frame.definitions.items()
-        if isinstance(d.statement, Param)
-    ]
-    return [
-        *dict.fromkeys(written),
-        *(f"{i.name}.{p.name}" for i in network.instances for p in i.component.definition.params),
-    ]
 
 
 def _is_literal(p: Param) -> bool:

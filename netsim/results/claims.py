@@ -14,8 +14,7 @@ from netsim.core.states import sample
 from netsim.equations.machine import Machine
 from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
-from netsim.network.network import GROUND, Instance, Network
-from netsim.network.values import parameter_names
+from netsim.network.network import GROUND, Instance, Network, parameter_names
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
 from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Samples
@@ -224,7 +223,7 @@ def _pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Sample
     for rows in np.split(np.arange(len(samples.time)), changes):
         values = machine.values
         for j in varied:
-            values = values.changed(samples.signals[j].name, expression_given("over", samples.values[rows[0], j]))
+            values = values.changed({samples.signals[j].name: expression_given("over", samples.values[rows[0], j])})
         unseen = {name: series[rows] for name, series in samples.unseen.items()}
         piece = replace(samples, time=samples.time[rows], values=samples.values[rows], unseen=unseen)
         yield Finder(replace(machine, values=values)), piece

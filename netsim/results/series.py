@@ -53,13 +53,20 @@ def refined(time: Array) -> Array:
 def interpolated(time: Array, series: Array, instants: Array) -> Array:
     """A signal at instants between its samples; where two samples share an instant it jumps, and the later one
     counts."""
+    return curve(time, series)(instants)
+
+
+def curve(time: Array, series: Array) -> Callable[[Array], Array]:
+    """A signal as a function of instants, where many ask for it (see `interpolated`)."""
     time, series, cuts = _apart(time, series)
-    found = np.empty(len(instants))
-    piece = np.searchsorted(time[cuts], instants, side="right")
-    for k, (t, x) in enumerate(zip(np.split(time, cuts), np.split(series, cuts))):
-        inside = piece == k
-        found[inside] = _smooth(t, x, instants[inside])
-    return found
+    pieces = zip(np.split(time, cuts), np.split(series, cuts))
+    cubics = np.concatenate([_cubics(t, x) for t, x in pieces], axis=1)
+
+    def at(instants: Array) -> Array:
+        k = np.maximum(np.searchsorted(time, instants, side="right") - 1, 0)
+        return np.asarray(_values(cubics[:, k], np.maximum(instants - time[k], 0.0)))
+
+    return at
 
 
 def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
@@ -76,21 +83,27 @@ def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
     return time[kept], series[kept], (np.cumsum(kept)[:-1])[jumps]
 
 
-def _smooth(time: Array, series: Array, instants: Array) -> Array:
+def _cubics(time: Array, series: Array) -> Array:
+    """The cubic behind each sample of a piece (4, samples), highest power of the time since then first."""
     from scipy.interpolate import Akima1DInterpolator, CubicSpline
 
-    straight = np.interp(instants, time, series)
+    h = np.diff(time)
+    found = np.zeros((4, len(time)))
+    found[2, :-1], found[3] = np.diff(series) / h, series
     if len(time) < 5 or not np.isfinite(series).all():
-        return straight
-    spline, calm = CubicSpline(time, series)(instants), Akima1DInterpolator(time, series)(instants)
+        return found
+    spline, calm = CubicSpline(time, series).c, Akima1DInterpolator(time, series).c
     # where a signal is all but constant it divides nothing by nothing
-    calm = np.where(np.isfinite(calm), calm, straight)
-    spread = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
-    ranges = spread.max(axis=1) - spread.min(axis=1)
-    interval = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, len(time) - 2)
-    rings = np.zeros(len(time) - 1, bool)
-    np.logical_or.at(rings, interval, np.abs(spline - calm) > RINGING * ranges[interval])
-    return np.where(rings[interval], calm, spline)
+    calm = np.where(np.isfinite(calm).all(axis=0), calm, found[:, :-1])
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
+    ranges = around.max(axis=1) - around.min(axis=1)
+    departs = np.abs(_values((spline - calm)[:, None], h * np.arange(1, REFINED)[:, None] / REFINED)).max(axis=0)
+    found[:, :-1] = np.where(departs > RINGING * ranges, calm, spline)
+    return found
+
+
+def _values(cubics: Array, since: Array) -> Array:
+    return ((cubics[0] * since + cubics[1]) * since + cubics[2]) * since + cubics[3]
 
 
 def refined_series(time: Array, series: Array) -> Array:
@@ -148,15 +161,22 @@ def trajectory_of(
     return axis[:count], LazySeries(trace.values, refine)
 
 
-def within_steps(time: Array, values: Mapping[str, Array], trace: Trace | None, instants: Array) -> Mapping[str, Array]:
+def within_steps(
+    time: Array, values: Mapping[str, Array], trace: Trace | None
+) -> Callable[[Array], Mapping[str, Array]]:
     """Signals, of one run or of several, at any instants inside steps, or, without a trace, between samples."""
     if trace is None or not len(trace.time):
-        return LazySeries(values, lambda series: interpolated(time, series, instants))
+        curves = LazySeries(values, lambda series: curve(time, series))
+        return lambda instants: LazySeries(curves, lambda signal: signal(instants))
     begins, nodes = trace.time[:, 0], trace.time.shape[1]
-    step = np.maximum(np.searchsorted(begins, instants, side="right") - 1, 0)
-    share = (instants - begins[step]) / (trace.time[step, -1] - begins[step])
-    weights = np.vander(share, nodes) @ to_powers(trace.time)
-    return LazySeries(trace.values, lambda series: np.einsum("ij,...ij->...i", weights, series[..., step, :]))
+
+    def at(instants: Array) -> Mapping[str, Array]:
+        step = np.maximum(np.searchsorted(begins, instants, side="right") - 1, 0)
+        share = (instants - begins[step]) / (trace.time[step, -1] - begins[step])
+        weights = np.vander(share, nodes) @ to_powers(trace.time)
+        return LazySeries(trace.values, lambda series: np.einsum("ij,...ij->...i", weights, series[..., step, :]))
+
+    return at
 
 
 def to_powers(time: Array) -> Array:
@@ -219,9 +239,11 @@ def series_scope(
         fine, trajectories = trajectory_of(whole, over, trace)
         return fine, series_scope(dimensions, trajectories, fine, parameters, top)
 
+    anywhere = cache(partial(within_steps, whole, over, trace))
+
     def value(expr: Expr, instants: Array) -> Array:
-        there = within_steps(whole, over, trace, instants)
-        inside_steps = series_scope(dimensions, there, instants, parameters, top, trace, Along(whole, over, known))
+        along_all, there = Along(whole, over, known), anywhere()(instants)
+        inside_steps = series_scope(dimensions, there, instants, parameters, top, trace, along_all)
         return np.broadcast_to(np.asarray(evaluate(expr, inside_steps).value, float), instants.shape)
 
     def running(call: Call, scope: Scope) -> Typed:

@@ -11,7 +11,7 @@ from netsim.analyses.analysis import Analysis
 from netsim.analyses.option_values import NAMES
 from netsim.analyses.over_time.run import transient
 from netsim.analyses.transient import OPTIONS, transient_options
-from netsim.network.values import parameter_names
+from netsim.network.network import parameter_names
 from netsim.results.samples import Signal
 from netsim.simulate.options import TransientOptions
 from netsim.text.errors import InputError, Problem, nearest

@@ -196,6 +196,21 @@ def test_jumps_do_not_ring(gap):
     assert crossings(Trajectory(trajectory.time, trajectory.series - 0.5), ">") == pytest.approx([3.0])
 
 
+def test_a_signal_between_samples_does_not_depend_on_what_else_is_asked_for():
+    time = np.arange(9.0)
+    series = np.where(time < 4, 0.0, 1.0)
+    instants = np.linspace(2.0, 6.0, 401)
+    together = interpolated(time, series, instants)
+    apart = np.concatenate([interpolated(time, series, instants[k : k + 1]) for k in range(len(instants))])
+    assert np.array_equal(together, apart) and together.min() >= 0.0 and together.max() <= 1.0
+
+
+def test_pieces_of_few_samples_are_straight_and_last_values_hold():
+    time, series = np.array([0.0, 1.0, 1.0, 2.0, 2.0]), np.array([0.0, 2.0, 5.0, 7.0, -1.0])
+    instants = np.array([-1.0, 0.0, 0.5, 1.0, 1.75, 2.0, 3.0])
+    assert interpolated(time, series, instants) == pytest.approx([0.0, 0.0, 1.0, 5.0, 6.5, -1.0, -1.0])
+
+
 def test_a_sample_right_beside_another_does_no_harm():
     grid = np.linspace(0, 1, 41)
     time = np.sort(np.append(grid, grid[1:-1] + 1e-7))

@@ -113,7 +113,7 @@ def _begun(shared: SharedData, values: Mapping[str, float]) -> tuple[StartedRun,
     """The run of a case at its start, and the template that it takes; None where it has to begin by itself."""
     task, system = shared.task, shared.task.machine.system
     network, changed = changed_network(task.network, values)
-    known = Values(network, {**task.values.overrides, **changed})
+    known = task.values.changed(changed, network)
     own = [parameters_of(each, known) for each in shared.batches]
     absent = [rates_absent(batch, found) for batch, found in zip(shared.batches, own)]
     if not all(map(np.array_equal, absent, shared.absent)):

@@ -24,8 +24,8 @@ from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.initial.consistent.derivatives import derivative_of
+from netsim.network.network import parameter_names
 from netsim.network.signals import Reading
-from netsim.network.values import parameter_names
 from netsim.results.samples import PARAMETER_VALUES, Samples, Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of
@@ -137,7 +137,7 @@ class LinearisedAtRest:
         refused: InputError | None = None
         for shares, weights in STENCILS:
             try:
-                moved = [self.task.values.changed(name, Number(value + s * step, "")) for s in shares]
+                moved = [self.task.values.changed({name: Number(value + s * step)}) for s in shares]
                 columns = np.array(
                     [instance_parameters(batch.form, batch.instances[k], each) for each in moved], float
                 ).T

@@ -8,7 +8,7 @@ from netsim.analyses.analysis import OptionSource
 from netsim.analyses.inverse.options import pairs_of, wrong_track
 from netsim.analyses.many.ranges import Range, range_of
 from netsim.analyses.option_values import EXPRESSION, NUMBER, SECOND, WORD, Kind, items_of, whole_numbers, wrong_answer
-from netsim.network.values import parameter_names
+from netsim.network.network import parameter_names
 from netsim.simulate.options import wrong_time
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.from_python import expressions_given

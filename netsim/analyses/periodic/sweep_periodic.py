@@ -25,7 +25,7 @@ from netsim.analyses.signals.families import find_member
 from netsim.analyses.signals.options import equal_steps
 from netsim.equations.history import refuse_delays
 from netsim.equations.machine import Machine, build_machine
-from netsim.network.values import parameter_names
+from netsim.network.network import parameter_names
 from netsim.results.over_cases.one_per_code import one_per_code
 from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import harmonics

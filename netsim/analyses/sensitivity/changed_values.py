@@ -11,7 +11,6 @@ from netsim.equations.machine import build_machine
 from netsim.initial.reactions.redundancy import solvable
 from netsim.network.given import written_starts
 from netsim.network.network import Network
-from netsim.network.values import Values
 from netsim.structure.orders import absent_rates
 from netsim.text.syntax import Expr, Number
 
@@ -21,7 +20,7 @@ def task_with_values(task: Task, values: Mapping[str, float]) -> Task:
     of differentiation are found anew where other rates vanish (a capacitance of zero). Raises `InputError` for values
     out of bounds."""
     network, changed = changed_network(task.network, values)
-    known = Values(network, {**task.values.overrides, **changed})
+    known = task.values.changed(changed, network)
     system, structure = task.machine.system, task.structure
     system = replace(system, network=network) if network is not task.network else system
     absent = absent_rates(system, known)

@@ -91,13 +91,11 @@ class Elements:
         if element not in self.owners:
             return None
         batch, k = self.owners[element]
-        step = STEP * (abs(value) or 1.0)
+        step, known = STEP * (abs(value) or 1.0), self.task.values
         try:
             columns = np.array(
                 [
-                    instance_parameters(
-                        batch.form, batch.instances[k], self.task.values.changed(name, Number(value + x * step, ""))
-                    )
+                    instance_parameters(batch.form, batch.instances[k], known.changed({name: Number(value + x * step)}))
                     for x in SHARES
                 ]
             ).T

@@ -76,11 +76,7 @@ class VariedQuantity:
 
     def values(self, values: Values, step: float) -> Values:
         """Values of the network where this is larger by `step`."""
-        return (
-            values
-            if self.is_start
-            else Values(values.network, {**values.overrides, self.name: Number(self.value + step, "")})
-        )
+        return values if self.is_start else values.changed({self.name: Number(self.value + step)})
 
     def change(self, found: Callable[[Point], Array]) -> Array:
         """The derivative of what is found of a point: exactly 0 where that is the same for all points."""
@@ -145,10 +141,8 @@ def _of_parameter(task: Task, name: str, span: Span | None) -> tuple[float, Dime
         raise InputError(Problem("E204", f"'{name}' is no single number", span, hint=hint))
 
     def under(value: float) -> tuple[Machine, Structure]:
-        number, system = Number(value, ""), task.machine.system
-        others = Values(task.network, {**task.values.overrides, name: number})
-        values = others if system.layout.nk else task.values.changed(name, number)
-        return build_machine(system, values, task.earlier), task.structure
+        values = task.values.changed({name: Number(value)})
+        return build_machine(task.machine.system, values, task.earlier), task.structure
 
     return float(found.value), found.dimension or NO_DIMENSION, under
 

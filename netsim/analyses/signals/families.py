@@ -15,8 +15,8 @@ from netsim.core.newton import set_time
 from netsim.core.problem import PRESCRIBED_ORDERS, TIME
 from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
-from netsim.network.network import Network
-from netsim.network.values import Values, parameter_names
+from netsim.network.network import Network, parameter_names
+from netsim.network.values import Values
 from netsim.results.samples import Signal
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.from_python import expressions_given

@@ -18,7 +18,8 @@ from netsim.equations.numbering import suffixes
 from netsim.equations.system import System
 from netsim.library.component import scalar_count, sizes_of
 from netsim.network.given import value_of
-from netsim.network.values import Values, parameter_names
+from netsim.network.network import parameter_names
+from netsim.network.values import Values
 from netsim.results.samples import Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of

@@ -21,7 +21,8 @@ from netsim.analyses.signals.options import WHERE, PointOptions, numbers, point_
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.history import refuse_delays
-from netsim.network.values import Values, parameter_names
+from netsim.network.network import parameter_names
+from netsim.network.values import Values
 from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, SimulationError, nearest

@@ -6,6 +6,7 @@ floor and their like look at the real part. Accuracy: each operation as NumPy ro
 
 import math
 from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -77,20 +78,22 @@ def zeros(program: Program, parameters: Array) -> Array:
     """Which outputs (n_outputs, n) are 0 at these parameters (n_parameters, n) whatever is gathered: a factor 0 hides
     what is not known (None, or nan where it is known of other instances)."""
     n = parameters.shape[1]
-    values: list[Any] = [None] * (program.n_gather + program.n_uniform) + [
-        *parameters,
-        *map(np.float64, program.constants),
-    ]
+    values: list[Any] = [None] * (program.n_gather + program.n_uniform)
+    values += [*parameters, *map(np.float64, program.constants)]
     with np.errstate(all="ignore"):
         for step in program.instructions:
             known = [values[i] for i in step.operands]
+            blind = any(x is None for x in known)
             hiding = [x == 0.0 for x in known[: _HIDES.get(step.op, 0)] if x is not None]
-            hidden = np.any(np.broadcast_arrays(*hiding), axis=0) if hiding else np.False_
-            if any(x is None for x in known):
-                values.append(np.where(hidden, 0.0, np.nan) if hidden.any() else None)
-            else:
-                unsure = np.any(np.broadcast_arrays(*map(np.isnan, known)), axis=0)
-                values.append(np.where(hidden, 0.0, np.where(unsure, np.nan, OPERATIONS[step.op](*known))))
+            if blind and not any(map(np.any, hiding)):
+                values.append(None)
+                continue
+            hidden: Any = reduce(np.logical_or, hiding, False)
+            found: Any = np.nan
+            if not blind:
+                unsure: Any = reduce(np.logical_or, map(np.isnan, known))
+                found = np.where(unsure, np.nan, OPERATIONS[step.op](*known))
+            values.append(np.where(hidden, 0.0, found))
     return np.array([np.broadcast_to(values[i] == 0.0, (n,)) for i in program.outputs])
 
 

@@ -63,9 +63,7 @@ class Record:
             inside = (self.time > first) & (self.time < last)
             ends = [max(first, self.time[0])], self.time[inside], [min(last, self.time[-1])]
             time = refined(np.unique(np.concatenate(ends)))
-            values: Mapping[str, Array] = LazySeries(
-                self.values, lambda series: response_between(self.time, series, time)
-            )
+            values = self.anywhere(time)
         else:
             time, values = trajectory_of(self.time, self.values, self.trace, first, last)
         return replace(self, time=time, values=values, trace=None, whole=self)
@@ -75,14 +73,16 @@ class Record:
         """What running integrals go along here."""
         return Along(self.time, self.values, {})
 
+    @cached_property
+    def anywhere(self) -> Callable[[Array], Mapping[str, Array]]:
+        """Signals at any instants, those inside steps and between samples too."""
+        if not self.responses:
+            return within_steps(self.time, self.values, self.trace)
+        return lambda instants: LazySeries(self.values, lambda series: response_between(self.time, series, instants))
+
     def value(self, expr: Expr, instants: Array) -> Array:
         """An expression at instants inside the intervals of this refined axis."""
-        whole = self.whole or self
-        if self.responses:
-            there: Mapping[str, Array] = LazySeries(whole.values, lambda x: response_between(whole.time, x, instants))
-        else:
-            there = within_steps(whole.time, whole.values, whole.trace, instants)
-        named = replace(self, time=instants, values=there, along=self.integrated)
+        named = replace(self, time=instants, values=(self.whole or self).anywhere(instants), along=self.integrated)
         return np.asarray(evaluate(expr, Scope(named.scope().resolve, self.functions())).value, float)
 
     def scope(self) -> Scope:

@@ -19,8 +19,8 @@ from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_
 from netsim.equations.system import System
 from netsim.library.component import WORLD, plain_name, scalar_count
 from netsim.network.bindings import Shape
-from netsim.network.network import Definition, Frame, Network
-from netsim.network.values import Values, check_bounds, parameter_names
+from netsim.network.network import Definition, Frame, Network, parameter_names
+from netsim.network.values import Values, check_bounds
 from netsim.structure.causes import Picture
 from netsim.structure.of_time.smoothness import needed_smoothness
 from netsim.structure.of_time.switching import bending

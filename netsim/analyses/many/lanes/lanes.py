@@ -150,7 +150,7 @@ class Lanes:
         for k in range(self.count if varies else 0):
             start, given = in_copy(k, ""), machine.values.overrides
             case = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
-            known = Values(own.values.network, {**self.task.values.overrides, **case})
+            known = own.values.changed(case)
             of.append(named_of_case(replace(own, values=known), self.own(formula)))
         if any(len(each) != len(first) for other in of for each, first in zip(other, alike)):
             raise NotParallel
@@ -232,12 +232,12 @@ def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[StartedRun, Callable[[]
     known.used |= set(known.overrides)  # most are read in `values` alone
     wide = {name: np.array([case[name] for case in cases]) for name in cases[0]}
     own, others = changed_network(task.network, wide)
-    values, parameters = Values(own, {**task.values.overrides, **others}), dict(wanted.machine.parameters)
+    values, parameters = task.values.changed(others, own), dict(wanted.machine.parameters)
     for one, both in lanes.reading:
         parameters[id(both)] = in_lanes(_columns(one, values), lanes.count)
     for _, both in lanes.pairs:
         if isinstance(both, Batch):
-            known.made[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
+            known.of_batches[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
     system = replace(lanes.system, network=network) if network is not lanes.network else lanes.system
     if not np.array_equal(lanes.absent, absent_rates(system, known)):
         raise NotParallel
@@ -263,7 +263,7 @@ def _measured(
     if any(claims(task.network)) and broken_claims(machine, samples):
         return [None] * len(cases)
     network, changed = changed_network(task.network, {name: np.array([[c[name]] for c in cases]) for name in cases[0]})
-    parameters = Values(network, {**task.values.overrides, **changed}).scope(network.top)
+    parameters = task.values.changed(changed, network).scope(network.top)
     dimensions = dimensions_measured(task.machine, task.network)
     names = [name for name in own.followed.entries if name in dimensions]
 
@@ -280,7 +280,7 @@ def _outcome(lanes: Lanes, own: RecordedSignals, samples: Samples, case: Case, k
     """What lane k gives."""
     task = lanes.task
     network, changed = changed_network(task.network, case)
-    values = Values(network, {**task.values.overrides, **changed})
+    values = task.values.changed(changed, network)
     system = task.machine.system if network is task.network else replace(task.machine.system, network=network)
     machine = replace(task.machine, values=values, system=system)
     columns = {name: samples.unseen[in_copy(k, name)] for name in own.selection.entries}
