@@ -67,10 +67,11 @@ class Values:
     def under(self, overrides: Mapping[str, Expr], network: Network | None = None) -> "Values":
         """These under other overrides: what depends on none that differs stays."""
         differ = {n for n in {**self.overrides, **overrides} if self.overrides.get(n) is not overrides.get(n)}
-        if not differ and network in (None, self.network):
+        network = network or self.network
+        if not differ and network is self.network:
             return self
         gone = differ | {name.rpartition(".")[0] for name in differ} | {ANY for name in differ if "." in name}
-        found = Values(network or self.network, overrides, inputs=self.inputs)
+        found = Values(network, overrides, inputs=self.inputs)
         found.used |= self.used
         for key, read in list(self.reads.items()):
             if read.isdisjoint(gone):
