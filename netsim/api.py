@@ -95,7 +95,7 @@ class Model(Studies):
     @cached_property
     def values(self) -> Values:
         known = self.shared.setdefault("values", Values(self.network, self.overrides))
-        return known.under(self.overrides)  # type: ignore[no-any-return]
+        return known.under(self.overrides, self.network)  # type: ignore[no-any-return]
 
     @cached_property
     def machine(self) -> Machine:
