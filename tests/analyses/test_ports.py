@@ -125,3 +125,20 @@ def test_mistakes(tmp_path):
     with pytest.raises(netsim.InputError, match="run ports"):
         write(model.ac(input="p1.v", frequencies=[1.0]), tmp_path / "x.s2p")
     assert any("no port" in n.message for n in loaded(tmp_path, "v1 a 0 1\nr1 a 0 1", ".op\n.sp dec 1 1 10").network.notes)
+
+
+@pytest.mark.parametrize(
+    ("joined", "kind", "exists"),
+    [
+        ("r1 resistor (a, b) R = 50 Ohm", "Z", False),
+        ("r1 resistor (a, b) R = 50 Ohm", "Y", True),
+        ("r1 resistor (a, b) R = 50 Ohm\nr2 resistor (b, ground) R = 50 Ohm", "Z", True),
+        ("r1 resistor (a, ground) R = 50 Ohm\nt1 transformer (a, ground, b, ground) ratio = 2", "Y", False),
+    ],
+)
+def test_parameters_that_do_not_exist_are_told(joined, kind, exists):
+    """A resistance between two ports has no Z, two ports of a transformer have no Y: a voltage at one gives that of the other."""
+    ((samples),) = netsim.load(PORTS.format(second=50) + f"{joined}\nrun ports(from = 1 Hz, to = 3 Hz, points = 3, parameters = {kind})\n").samples()
+    assert np.isfinite(samples.values).all() == exists
+    told = [p.message for p in samples.warnings]
+    assert told == ([] if exists else [f"the network has no {kind} parameters at 3 of 3 frequencies, the first 1 Hz"])

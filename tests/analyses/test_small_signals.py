@@ -456,3 +456,18 @@ def test_mistakes_are_told():
     ):
         with pytest.raises(InputError, match=words):
             model.ac(**options)
+
+
+@pytest.mark.parametrize(
+    ("d", "words"), [(0.0, "neutral: 1 of the poles does not decay"), (1e-9, "neutral: 1 of the poles hardly decays"), (1e-6, "stable")]
+)
+def test_a_pole_that_hardly_decays_is_no_pole_that_does_not(d, words):
+    """s = -d/2 +- j: the table has its decay, and the sentence beside it must not say that there is none."""
+    found = netsim.load(f"""
+use translational
+m1 mass   (a)         m = 1 kg
+s1 spring (a, ground) c = 1 N/m
+d1 damper (a, ground) d = {d!r} N.s/m
+""").poles()
+    assert found.attrs["stability_of_poles"] == words
+    assert found["real"].item() == pytest.approx(-d / 2, rel=1e-6, abs=0)

@@ -6,7 +6,7 @@ G = Z_k^-1/2 and R = Z_k^1/2 (D. Pozar, Microwave Engineering, 2012, chapter 4).
 Touchstone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,8 +87,21 @@ def run(task: Task, options: PortsOptions) -> Samples:
         "resistances": ", ".join(repr(float(each)) for each in z),
     }
     table = values.reshape(len(frequencies), -1)
-    about, origin = (point.about(),), point.g
-    return Samples("", frequencies, signals, table, attributes=attributes, origin=origin, axis="frequency", about=about)
+    return Samples(
+        "", frequencies, signals, table, attributes=attributes, origin=point.g, axis="frequency",
+        about=(point.about(),), warnings=tuple(_missing(options.kind, frequencies, table)),
+    )  # fmt: skip
+
+
+def _missing(kind: str, frequencies: Array, table: Array) -> Iterator[Problem]:
+    """W504 where the parameters do not exist."""
+    missing = ~np.isfinite(table).all(axis=1)
+    if missing.any():
+        where = (
+            f"at {np.count_nonzero(missing)} of {len(missing)} frequencies, the first {frequencies[missing][0]:.6g} Hz"
+        )
+        hint = "its S parameters always exist: ports joined by a wire alone have no Z, ports that are shorted no Y"
+        yield Problem("W504", f"the network has no {kind} parameters {where}", hint=hint)
 
 
 def converted(s: Array, z: Array, kind: str) -> Array:

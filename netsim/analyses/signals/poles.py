@@ -35,6 +35,7 @@ OPTIONS: dict[str, Kind] = {**WHERE, "modes": NUMBER, "over": NAMES, "values": E
 DENSE = 700
 """Unknowns and differentiated quantities up to which all poles are found."""
 PAIRED = 1e-9
+"""Growth and decay below this share of a pole's size are told as neutral."""
 INFINITE = "with it a network has infinitely many poles"
 NAMED, SHARE = 3, 0.2
 """States that are named for an unstable pole, and the participation that the least of them has."""
@@ -157,8 +158,11 @@ def _rows(s: Array, zero: float, value: float | None) -> Array:
 def _stability(s: Array, shares: Mapping[str, Array]) -> str:
     """In words: what grows, and how fast."""
     if not len(s) or s.real.max() <= PAIRED * np.abs(s).max():
-        still = np.count_nonzero(s.real >= -PAIRED * np.abs(s))
-        return f"neutral: {still} of the poles {'does' if still == 1 else 'do'} not decay" if still else "stable"
+        still = np.count_nonzero(s.real >= 0.0)
+        slow = np.count_nonzero(s.real >= -PAIRED * np.abs(s)) - still
+        words = [f"{still} of the poles {'does' if still == 1 else 'do'} not decay"] if still else []
+        words += [f"{slow} of the poles hardly {'decays' if slow == 1 else 'decay'}"] if slow else []
+        return f"neutral: {', '.join(words)}" if words else "stable"
     k = int(np.argmax(s.real))
     parts = sorted(shares, key=lambda name: -round(float(shares[name][k]), 6))[:NAMED]  # equal ones in their own order
     names = ", ".join(name for name in parts if shares[name][k] > SHARE)
