@@ -59,7 +59,7 @@ ROOMS = {
     "diagnosis.changes diagnosis.operating_point "
     "initial reachability reactions.indeterminacy reactions.reactions reactions.redundancy reactions.axes "
     "reactions.left_out singular_configuration consistent.plan consistent.compiled_start recovery differentiated flat_plan "
-    "reactions.minimum_norm static.rest static.determined static.homotopy static.equilibrium static.reinitialisation",
+    "reactions.minimum_norm static.held static.rest static.determined static.search static.homotopy static.equilibrium static.reinitialisation",
     "multibody": "tree.beam tree.model tree.spatial tree.charts tree.flexible tree.kinematics tree.wrench_derivatives tree.entries tree.robot "
     "tree.algorithms.articulated tree.algorithms.inverse tree.algorithms.forward tree.algorithms.composite "
     "tree.algorithms.observers tree.algorithms.superelements tree.algorithms.derivatives tree.algorithms.newmark superelements "
@@ -74,7 +74,7 @@ ROOMS = {
     "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judgement pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
-    "events.plans events.events setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
+    "events.plans events.events events.releases events.modes_at_rest setup.arrays.planned running setup.choice setup.turns setup.plane_turns "
     "setup.sliders setup.start_of_run setup.features setup.sums setup.weights setup.instants "
     "setup.arrays.readings setup.arrays.trial setup.arrays.control setup.arrays.sampler setup.arrays.consistent "
     "events.passing failed_steps snapshots run_template retreat repeated stored.run_state adaptive stored.recorder "

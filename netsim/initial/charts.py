@@ -30,6 +30,21 @@ def quaternions(system: System, g: Array, frames: list[int] | None = None) -> Ar
     return np.array([quaternion_of(chart) for chart in chosen]).reshape(-1, 4)
 
 
+def way_between(system: System, before: Array, after: Array) -> Array:
+    """How positions differ between two global vectors, by place in u: rotations in space by the coordinates of the
+    second one in the chart of the first, 2 tan(angle/2) times the axis."""
+    layout, points = system.layout, (before.copy(), after.copy())
+    way = after[layout.x : layout.v] - before[layout.x : layout.v]
+    for point in points:
+        recharted(system, point, all_of_them=True)
+    q, p = (quaternions(system, point) for point in points)
+    turned = q[:, :1] * p[:, 1:] - p[:, :1] * q[:, 1:] - np.cross(p[:, 1:], q[:, 1:])
+    cosine = (p * q).sum(axis=1)
+    for f, i in enumerate(system.numbering.rotations):
+        way[i : i + 3] = 2.0 * turned[f] / (cosine[f] or 1e-16)
+    return way
+
+
 def turn_between(a: Array, b: Array) -> float:
     """The angle (rad) of the rotation from one matrix to another."""
     left = a @ b.T

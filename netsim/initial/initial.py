@@ -183,13 +183,14 @@ def search_start(machine: Machine, structure: Structure, t: float) -> Array:
     if set_time(machine.struct, g, t) == OUTSIDE_TABLE:
         raise _outside_table(t)
     _guess(machine, g, start_rows(machine.system, machine.values))
-    if not machine.system.layout.nk:
-        return g
-    try:
-        g = consistent_start(machine, structure, t, at_rest=True)[0]
-    except SimulationError:
-        return g
-    g[PAST] = 0.0
+    ways = (False, True) if machine.system.layout.nz else (True,)  # what holds may depend on what conducts
+    for at_rest in ways if machine.system.layout.nk else ():
+        try:
+            g = consistent_start(machine, structure, t, at_rest)[0]
+        except SimulationError:
+            continue
+        g[PAST] = 0.0
+        break
     return g
 
 

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import splu
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, NAMES, Kind, items_of
 from netsim.analyses.signals.inputs import STENCILS, STEP, by_parameter, inputs_of, parameter, source_inputs
-from netsim.analyses.signals.linearised import Linearised, shown_at
+from netsim.analyses.signals.linearised import Linearised, at_zero, shown_at
 from netsim.analyses.signals.points import linearised_at
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
@@ -62,7 +62,7 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
     ((lin, selection, point),) = linearised_at(asked, ())
     if not lin.signals:
         raise InputError(Problem("E422", "sensitivity_static() needs signals", hint=EXAMPLE))
-    at_rest = LinearisedAtRest(lin, asked, selection)
+    at_rest = LinearisedAtRest(at_zero(lin), asked, selection)
     found = dict(at_rest.derivatives(options.to or at_rest.everything(), bool(options.to)))
     values = shown_at(lin.machine, lin.g, selection)
     columns = [*zip(lin.signals, values.tolist())]

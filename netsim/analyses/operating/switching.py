@@ -3,6 +3,8 @@
 Discrete variables stand still along a piece of a curve. Where a point contradicts them the piece ends; its end is found
 by bisection, discretes take the values that follow from there, and the curve goes on from the operating point that they
 have. That is the same point where a characteristic has a kink (a diode), and another one where it jumps (hysteresis).
+What moves is led there by its loads (netsim.simulate.events.modes_at_rest), and what holds does so where it
+came to rest.
 """
 
 from collections.abc import Iterator
@@ -12,12 +14,16 @@ import numpy as np
 from netsim.analyses.operating.continuation import follow_curve
 from netsim.analyses.operating.curve import Curve
 from netsim.initial.assembly import sizes_of_machine
-from netsim.initial.charts import recharted
+from netsim.initial.charts import recharted, way_between
 from netsim.initial.initial import Structure
 from netsim.initial.static.equilibrium import equilibrium
-from netsim.initial.static.homotopy import newton, search_of
-from netsim.simulate.events.events import ROUNDS, starts_otherwise
-from netsim.simulate.events.iteration import EventIteration, event_iteration, has_events
+from netsim.initial.static.homotopy import newton
+from netsim.initial.static.rest import at_rest
+from netsim.initial.static.search import search_of
+from netsim.simulate.events.events import ROUNDS
+from netsim.simulate.events.iteration import has_events
+from netsim.simulate.events.modes_at_rest import ModesAtRest, led_to_equilibrium, modes_at_rest
+from netsim.simulate.events.releases import Releases
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -33,19 +39,45 @@ def operating_point_at(curve: Curve, structure: Structure) -> None:
     """The operating point at the curve's l, from where the curve stands, with the discretes that follow from it.
 
     Raises `SimulationError`: E441 where there is none, E509 where conditions switch each other back and forth."""
+    if curve.rest.machine.system.layout.nk and has_events(curve.rest.machine):
+        _led_to(curve, structure, Releases())
+        return
     solve_operating_point(curve)
     _agree(curve, structure)
 
 
-def _agree(curve: Curve, structure: Structure, known: EventIteration | None = None) -> None:
-    """The operating point whose discretes follow from it, from one that may contradict them."""
-    events = _events(curve, structure, known)
-    for _ in range(ROUNDS):
-        if events is None or not starts_otherwise(events, curve.g):
+def _agree(
+    curve: Curve,
+    structure: Structure,
+    known: ModesAtRest | None = None,
+    before: Array | None = None,
+    way: Array | None = None,
+) -> None:
+    """The operating point whose discretes follow from it, from one that may contradict them, where the curve leads in
+    the direction `way` from the point `before`."""
+    modes = _modes(curve, structure, known)
+    for _ in range(ROUNDS if modes else 0):
+        after = modes.following(curve.g, curve.g if before is None else before, way)  # type: ignore[union-attr]
+        if after is None:
+            return
+        releases = Releases()
+        releases.note(modes.events, curve.g, after)  # type: ignore[union-attr]
+        curve.g[:] = after
+        if curve.rest.machine.system.layout.nk:
+            _led_to(curve, structure, releases)
             return
         solve_operating_point(curve)
-    message = f"at {curve.value:.6g} conditions switch each other back and forth"
-    raise SimulationError(Problem("E509", message, hint="separate the thresholds (hysteresis)"))
+    if modes:
+        message = f"at {curve.value:.6g} conditions switch each other back and forth"
+        raise SimulationError(Problem("E509", message, hint="separate the thresholds (hysteresis)"))
+
+
+def _led_to(curve: Curve, structure: Structure, releases: Releases) -> None:
+    """The operating point to which loads lead what moves from where the curve stands."""
+    (machine, _, found), _ = led_to_equilibrium(curve.rest.machine, structure, curve.g.copy(), False, releases)
+    curve.g[:] = found.g
+    recharted(machine.system, curve.g, all_of_them=True)
+    curve.rest = at_rest(machine, curve.g, sizes_of_machine(machine).size)
 
 
 def solve_operating_point(curve: Curve) -> None:
@@ -58,12 +90,12 @@ def solve_operating_point(curve: Curve) -> None:
     recharted(machine.system, curve.g, all_of_them=True)
 
 
-def _events(curve: Curve, structure: Structure, known: EventIteration | None = None) -> EventIteration | None:
+def _modes(curve: Curve, structure: Structure, known: ModesAtRest | None = None) -> ModesAtRest | None:
     """Those of the curve's machine, which is another one at each l where that is a parameter: else those `known`."""
-    if known and curve.slot >= 0:
-        return known
     machine = curve.rest.machine
-    return event_iteration(machine, structure) if has_events(machine) else None
+    if known and known.events.machine is machine:
+        return known
+    return modes_at_rest(machine, structure) if has_events(machine) else None
 
 
 def follow_through_switching(
@@ -71,25 +103,28 @@ def follow_through_switching(
     jumps: list[float] | None = None,
 ) -> Iterator[float]:  # fmt: skip
     """As `follow_curve` from where the curve stands, over all pieces; l where it jumps from one to the next."""
-    first, events = curve.value, _events(curve, structure)
-    if events is None:
+    first, modes = curve.value, _modes(curve, structure)
+    if modes is None:
         yield from follow_curve(curve, first, last, steps, sense, folds=folds)
         return
     size = abs(last - first)
     for _ in range(MOST):
         kept = None
         for value in follow_curve(curve, curve.value, last, steps, sense, folds=folds):
-            events = _events(curve, structure, events)
-            if kept is not None and starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
+            modes = _modes(curve, structure, modes)
+            assert modes is not None
+            if kept is not None and modes.contradicted(curve.g, kept[0], _way(curve, kept[0])):
                 break
             kept = curve.kept()
+            curve.rest.advance(curve.g)
             yield value
         else:
             return
         sense = float(np.sign((curve.value - kept[1]) * (last - first))) or sense
-        kept = _end(curve, structure, events, kept, CLOSE * size)
+        tangent = kept[0], _way(curve, kept[0])
+        kept = _end(curve, structure, modes, kept, CLOSE * size, tangent)
         before = curve.g[curve.rest.places]
-        _agree(curve, structure, events)
+        _agree(curve, structure, modes, *tangent)
         moved = np.abs(curve.g[curve.rest.places] - before) / curve.sizes[:-1]
         if jumps is not None and moved.max(initial=0.0) > APART:
             jumps.append(curve.value)
@@ -99,11 +134,21 @@ def follow_through_switching(
     raise SimulationError(Problem("E441", f"the operating points switch more than {MOST} times before {last:.6g}"))
 
 
+def _way(curve: Curve, before: Array) -> Array:
+    """How positions moved from the point `before`."""
+    return way_between(curve.rest.machine.system, before, curve.g)
+
+
 def _end(
-    curve: Curve, structure: Structure, known: EventIteration | None, low: tuple[Array, float], close: float
+    curve: Curve,
+    structure: Structure,
+    known: ModesAtRest | None,
+    low: tuple[Array, float],
+    close: float,
+    tangent: tuple[Array, Array],
 ) -> tuple[Array, float]:
-    """From a point that agrees with its discretes to one behind it that does not, where the curve stands: nearly
-    together. The curve then stands at the latter; the former."""
+    """From a point that agrees with its discretes to one behind it that does not, where the curve stands, in a
+    direction that is tangent at a point before: nearly together. The curve then stands at the latter; the former."""
     high, only = curve.kept(), np.append(np.zeros(curve.rest.n), 1.0)
     for _ in range(HALVINGS):
         if abs(high[1] - low[1]) <= close:
@@ -112,8 +157,8 @@ def _end(
         curve.set(0.5 * (low[1] + high[1]))
         if not curve.corrected(only, near=np.inf):
             break
-        events = _events(curve, structure, known)
-        if starts_otherwise(events, curve.g.copy()):  # type: ignore[arg-type]
+        modes = _modes(curve, structure, known)
+        if modes.contradicted(curve.g, *tangent):  # type: ignore[union-attr]
             high = curve.kept()
         else:
             low = curve.kept()

@@ -17,7 +17,7 @@ from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, NAMES, Kind
 from netsim.analyses.signals.families import Member, combinations, family_of
 from netsim.analyses.signals.inputs import inputs_of, source_inputs
-from netsim.analyses.signals.linearised import Linearised
+from netsim.analyses.signals.linearised import Linearised, at_zero
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.response import response
 from netsim.network.network import Network
@@ -79,6 +79,7 @@ def _transfer(task: Task, options: TransferOptions) -> Found:
     sides = [_branch(system.network, name) for name in (into, back)]
     asked = replace(task, saves=[options.output, *sides[0], *sides[1]], plots=[])
     ((lin, selection, point),) = linearised_at(asked, ())
+    lin = at_zero(lin)
     known = {signal.name: k for k, signal in enumerate(lin.signals)}
     if show_expression(options.output) not in known:
         raise InputError(Problem("E423", "the output of transfer() is one number", hint="take a component of it"))

@@ -9,12 +9,12 @@ T is a column of its own, e^(-s T) times the column of what it is a delay of.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from netsim.core.problem import PAST
 from netsim.core.states import sample
@@ -27,6 +27,7 @@ from netsim.equations.machine import Machine
 from netsim.equations.numbering import suffixes
 from netsim.equations.system import System
 from netsim.initial.charts import recharted
+from netsim.initial.static.rest import carried_unknowns
 from netsim.results.samples import Signal
 from netsim.results.selection import Entry, Reader, Selection, reader_of
 from netsim.results.series import series_scope, unit_of
@@ -230,3 +231,18 @@ def shown_signals(machine: Machine, selection: Selection) -> tuple[Any, Any, tup
         lambda values: np.array(function(values)[1]).reshape(sizes),
         tuple(signals),
     )
+
+
+def at_zero(lin: Linearised) -> Linearised:
+    """The network at s = 0, where the equations of elements that speak of rates only (friction that holds: s^2 x = 0)
+    are divided by s as often as they can be: what is held stays."""
+    powers, n = [csr_array(power) for power in lin.equations], lin.n
+    carried = carried_unknowns(lin.machine, np.array(lin.machine.system.nominals))[0]
+    spoken = np.array([np.bincount(p.nonzero()[0], minlength=lin.size) > 0 for p in powers])
+    first = np.where(spoken.any(axis=0), spoken.argmax(axis=0), 0)
+    first[:n][carried] = 0
+    found = []
+    for j in range(len(powers)):
+        shifted = (diags_array((first == k).astype(float)) @ powers[j + k] for k in range(len(powers) - j))
+        found.append(csr_array(sum(shifted, csr_array(powers[0].shape))))
+    return replace(lin, equations=tuple(found))

@@ -225,7 +225,8 @@ class _EventBuilder:
     def _relation(self, expr: Binary) -> Expr:
         less = expr.op in ("<", "<=")
         left, right = (expr.left, expr.right) if less else (expr.right, expr.left)
-        crossing = ca.SX(evaluate(Binary("-", left, right, span=expr.span), self.frozen).value)
+        difference = evaluate(Binary("-", left, right, span=expr.span), self.frozen)
+        crossing, unit = ca.SX(difference.value), str(difference.dimension or NO_DIMENSION)
         moves, timed = self._moves(crossing)
         if not moves and not timed:
             return Binary(
@@ -236,7 +237,7 @@ class _EventBuilder:
             message = f"'{expr.op}' cannot compare continuous quantities"
             raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
-        relation = Relation(show_expression(expr), expr.span, expr.op in ("<", ">"), not moves)
+        relation = Relation(show_expression(expr), expr.span, expr.op in ("<", ">"), not moves, unit=unit)
         return self._listed(expr, relation, crossing, scale)
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:

@@ -32,13 +32,14 @@ class Relation:
     """`a < b` in a discrete equation or a condition. Its zero-crossing function is a - b. The relation is true where
     that is negative, and where it is zero unless `strict`.
 
-    `timed`: it depends on time and discretes alone; `sampled`: it stands for sample()."""
+    `timed`: it depends on time and discretes alone; `sampled`: it stands for sample(); `unit`: that of its sides."""
 
     text: str
     span: Span
     strict: bool
     timed: bool
     sampled: bool = False
+    unit: str = "s"
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ import numpy as np
 from netsim.core.linear.factors import SingularMatrix, analyse
 from netsim.core.linear.symbolic import equilibrate
 from netsim.equations.machine import Machine
-from netsim.equations.messages import describe_row, sentences, span_of, undetermined
+from netsim.equations.messages import LARGE, describe_row, sentences, span_of, undetermined
 from netsim.equations.system import System
 from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import not_finite
-from netsim.initial.static.homotopy import RUNGS, Search, newton, pseudo_transient, run_rungs, search_of
+from netsim.initial.static.homotopy import RUNGS, newton, pseudo_transient, run_rungs
 from netsim.initial.static.rest import Rest, at_rest
+from netsim.initial.static.search import Contradicted, Search, search_of
 from netsim.network.network import Instance
 from netsim.text.errors import Problem, SimulationError
 
@@ -51,20 +52,32 @@ class Equilibrium:
     others: tuple[Array, ...] = ()
 
 
-def equilibrium(machine: Machine, g: Array, sizes: Sizes, judged: bool = False) -> Equilibrium:
+def equilibrium(
+    machine: Machine,
+    g: Array,
+    sizes: Sizes,
+    judged: bool = False,
+    contradicted: Contradicted | None = None,
+    first: float = 1.0,
+) -> Equilibrium:
     """The equilibrium nearest to the point in g (positions, values), or downhill from there. Where nothing moves the
     point does not depend on whether it is stable, which is asked only if it is to be `judged`.
 
     Raises `SimulationError` where none is found: with what nothing resists (E440), else with the equations that stay
-    violated (E441)."""
+    violated (E441); `Switched` at the first point on the way at which the discretes in g are `contradicted`;
+    the `first` step of a motion tells which way it goes."""
     rest = at_rest(machine, g, sizes.size)
     search = search_of(rest, g)
-    moves, start = machine.system.layout.nk > 0, g.copy()
+    search.contradicted, search.first = contradicted, first
+    moves, start, held = machine.system.layout.nk > 0, g.copy(), rest.held.kept()
     failed = None
     if (not moves or not _at_once(search)) and not run_rungs(search, _order(moves)):
         failed = _none_found(search)
+        rest.held.back(held)
         if not _stays(search, start):
             raise failed
+    search.begins = True
+    search.check_from(start)  # a method that follows no motion may have found it
     singular = _null(search)
     if singular and _ran_off(search, singular, start):
         search.g[:] = start
@@ -94,7 +107,7 @@ def _at_once(search: Search) -> bool:
     """Linear problems take two iterations, and need no ladder."""
     start = search.g.copy()
     with np.errstate(all="ignore"):
-        if newton(search, most=3):
+        if newton(search, most=3) and search.rest.holds_straight(search.g) and not search.contradicts(start):
             search.log.append(f"damped Newton converged ({search.iterations} iterations)")
             return True
     search.g[:] = start
@@ -183,9 +196,9 @@ def _downhill(search: Search, mode: Array, rate: float) -> list[Array]:
     """The states to which a small push along either sense of an unstable direction leads."""
     rest, found = search.rest, list[Array]()
     push = np.where(rest.carried, mode, 0.0)
-    longest = np.max(np.abs(push) / rest.weight, initial=0.0)
+    longest, held = np.max(np.abs(push) / rest.weight, initial=0.0), rest.held.kept()
     for sense in (1.0, -1.0) if longest > 0.0 else ():
-        other = Search(rest, search.g.copy(), search.diagonal)
+        other = Search(rest, search.g.copy(), search.diagonal, contradicted=search.contradicted)
         other.move(sense * PUSH / longest * push)
         with np.errstate(all="ignore"):
             if pseudo_transient(other, min(1.0, SMALL / rate)) and not any(
@@ -193,6 +206,7 @@ def _downhill(search: Search, mode: Array, rate: float) -> list[Array]:
             ):
                 recharted(rest.machine.system, other.g, all_of_them=True)
                 found.append(other.g)
+        rest.held.back(held)
         search.iterations += other.iterations
     return found
 
@@ -233,7 +247,7 @@ def _none_found(search: Search) -> SimulationError:
     if singular is not None:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
-        held = search.rest.carried[np.argmax(np.abs(free))]
+        held = search.rest.carried[np.abs(free) > LARGE * np.abs(free).max()].any()
         remedy = "hold it with a spring or a joint, or connect it to ground" if held else INTEGRATED
         hint = "; ".join([*sentences(system, free), remedy, tried])
         why = "it is loaded" if held else f"{_contradicting(system, pushed)} contradict one another at rest"

@@ -11,22 +11,19 @@
 
 D is diagonal on the balances of nodes: what a node's own conductance, stiffness or mass is there, or an ordinary size
 of it. Where things move with large displacements the pseudo-transient comes first: it follows the loads downhill, as
-long as a step does not climb, and so finds a stable state.
+long as a step does not climb, and so finds a stable state. Where something switches it ends at the first point that
+contradicts the discrete variables.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from netsim.core.linear.columns import Columns, diagonal_of
-from netsim.core.linear.factors import Factor, SingularMatrix, analyse, refactor
-from netsim.core.newton import PIVOT_QUALITY
 from netsim.initial.charts import recharted
-from netsim.initial.diagnosis.suspects import without_derivative
-from netsim.initial.static.determined import finite, least_determined_step
-from netsim.initial.static.rest import Rest, step_matrix
+from netsim.initial.static.rest import Rest
+from netsim.initial.static.search import PLAIN, DeformedEquations, Search
 
 Array = np.ndarray
 TOLERANCE = 1e-11
@@ -42,96 +39,11 @@ WILD = 1e6
 """A pseudo-transient step that lets residuals grow by so much is taken back."""
 NEUTRAL = 1e-12
 """Residuals (relative) at which a state with a motion that nothing resists counts as an equilibrium."""
-
-
-@dataclass(eq=False)
-class Search:
-    """A search under way: the point g, the diagonal D, the factor that is kept for its pivots, what was counted and
-    told; the power of ten of the conductances that made a matrix regular (see `limited_newton`); whether unknowns that
-    nothing determines stay where they are, as those of nodes do that nothing resists."""
-
-    rest: Rest
-    g: Array
-    diagonal: Array
-    iterations: int = 0
-    log: list[str] = field(default_factory=list)
-    factor: Factor | None = None
-    decade: int = -8
-    staying: bool = False
-
-    @property
-    def u(self) -> Array:
-        return self.g[self.rest.places]
-
-    def move(self, step: Array) -> None:
-        """u + step, with charts moved where rotations have left them."""
-        self.g[self.rest.places] += step
-        recharted(self.rest.machine.system, self.g)
-
-    def solve(self, matrix: Columns, r: Array) -> Array | None:
-        """matrix^-1 r, or None where the matrix is not finite or singular (see `staying`)."""
-        if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(r)):
-            return None
-        if (
-            self.factor is None
-            or len(self.factor.source) != len(matrix.data)
-            or refactor(self.factor, matrix.data) < PIVOT_QUALITY
-        ):
-            self.factor = None
-            try:
-                self.factor = analyse(self.rest.n, matrix.indptr, matrix.indices, matrix.data, explain=self.staying)
-            except SingularMatrix as singular:
-                return least_determined_step(matrix, r, singular, self.rest.weight) if self.staying else None
-        return finite(self.factor, r)
-
-
-@dataclass(frozen=True, eq=False)
-class DeformedEquations:
-    """F(u) + strength D (u - anchor) - offset: the equations of a rung. Rotations in space are not anchored: their
-    charts move."""
-
-    strength: float = 0.0
-    anchor: Array | None = None
-    offset: Array | None = None
-
-    def residual(self, search: Search) -> Array:
-        return self._with(search, search.rest.residual(search.g))
-
-    def both(self, search: Search) -> tuple[Array, Columns]:
-        r, matrix = search.rest.evaluate(search.g)
-        return self._with(search, r), matrix + diagonal_of(self._springs(search)) if self.strength else matrix
-
-    def _springs(self, search: Search) -> Array:
-        return self.strength * (
-            search.diagonal if self.anchor is None else np.where(search.rest.turning, 0.0, search.diagonal)
-        )
-
-    def _with(self, search: Search, r: Array) -> Array:
-        if self.anchor is not None:
-            r = r + self._springs(search) * (search.u - self.anchor)
-        return r if self.offset is None else r - self.offset
-
-
-PLAIN = DeformedEquations()
-
-
-def search_of(rest: Rest, g: Array) -> Search:
-    """A search from the point in g, or beside it where equations have no derivative there, with D as it is there."""
-    if (bare := without_derivative(rest.evaluate(g)[1])).any():
-        system = rest.machine.system
-        g[rest.places[bare]] += np.concatenate([system.position_nominals, system.nominals[system.layout.nk :]])[bare]
-    kx = _own(rest, step_matrix(rest.machine, g, 1.0, 0.0, 0.0)[1])
-    mass = _own(rest, step_matrix(rest.machine, g, 0.0, 0.0, 0.0, 1.0)[1])
-    size = np.maximum(np.maximum(np.where(np.isfinite(kx), kx, 0.0), mass), 1e-3 * rest.unit)
-    return Search(rest, g, np.where(rest.carried, size, 0.0))
-
-
-def _own(rest: Rest, entries: Array) -> Array:
-    """|diagonal| of a matrix."""
-    found = np.zeros(rest.n)
-    at = rest.machine.system.pattern.indices == rest.columns
-    found[rest.columns[at]] = np.abs(entries[at])
-    return found
+RUNNING = 20
+"""Steps in a row that bring loads no nearer to balance, behind which a motion that may end at something that switches
+goes twice as far with each step: a stop may be far away."""
+MOST_CLOSING, CLOSED = 8, 1e-11
+"""Iterations that let constraints hold where something is held, and the correction that ends them (of LONGEST_WAY)."""
 
 
 def newton(search: Search, deformed: DeformedEquations = PLAIN, most: int = MOST_NEWTON) -> bool:
@@ -261,42 +173,83 @@ def pseudo_transient(search: Search, shortest: float | None = None) -> bool:
 
     With `shortest`, a step so short that it follows the motion, longer ones must go the same way: an implicit step that
     is long against the growth away from an unstable state leads back to it."""
-    rest, h, before = search.rest, shortest or 1.0, np.inf
+    rest, h, before, running = search.rest, shortest or search.first, np.inf, 0
     for _ in range(MOST_STEPS):
         search.iterations += 1
         r, matrix = DeformedEquations(1.0 / h).both(search)
         step = search.solve(matrix, r)
-        if (
-            step is None
-            or _climbs(rest, matrix, step)
-            or (shortest and h > shortest and _turns_back(search, step, shortest))
-        ):
+        if step is None or _leads_wrong(search, matrix, step, h, shortest):
             h *= 0.25
             if h < 1e-14:
                 return False
             continue
-        longest = _longest(rest, step)
+        longest = _longest(rest, step) * (1.0 if rest.held.rows.any() else 0.5 ** max(running - RUNNING, 0))
         if longest > 1.0:
             step, h = step / longest, max(h / longest, 1e-12)
         kept = search.g.copy()
-        search.move(-step)
-        norm = _scaled(rest, matrix, search.rest.residual(search.g))
+        search.move_watched(-step)
+        left = rest.residual(search.g)
+        norm = _scaled(rest, matrix, left)
         if not np.isfinite(norm) or norm > WILD * before:
             search.g[:] = kept
             h *= 0.1
             continue
-        if np.isfinite(before) and longest <= 1.0:
-            h *= min(max(before / norm, 2.0 if shortest else 0.3), 10.0) if norm > NEUTRAL else 10.0
+        _hold_on(search, h)
+        running = running + 1 if search.contradicted and _stays(rest, r, left) else 0
+        if running > RUNNING:
+            h *= 2.0
+        elif np.isfinite(before) and longest <= 1.0:
+            h *= _growth(before, norm, 2.0 if shortest else 0.3)
         before = norm
         if h > 1e3 and _size(search, step) < 1e-3:
-            kept = search.g.copy()
-            if newton(search, most=15):
+            if _ends(search, norm):
                 return True
-            search.g[:] = kept
-            if norm < NEUTRAL:
-                return True  # nothing resists some motion, and no load asks for it
             h = min(h, 1e8)
     return False
+
+
+def _stays(rest: Rest, before: Array, now: Array) -> bool:
+    """Whether the loads that are left are what they were."""
+    return bool(np.linalg.norm(now[rest.carried]) > 0.99 * np.linalg.norm(before[rest.carried]))
+
+
+def _growth(before: float, norm: float, least: float) -> float:
+    """How a step grows as the residual falls."""
+    return min(max(before / norm, least), 10.0) if norm > NEUTRAL else 10.0
+
+
+def _hold_on(search: Search, h: float) -> None:
+    """Integrate what is held up to a point where constraints hold: beside these what moves as one does not."""
+    rest = search.rest
+    if not rest.held.rows.any():
+        return
+    for _ in range(MOST_CLOSING if rest.held.turns(rest.machine.system) else 0):
+        r, matrix = DeformedEquations(1.0 / h).both(search)
+        step = search.solve(matrix, np.where(rest.carried, 0.0, r))
+        if step is None or not _longest(rest, step) < 1.0:
+            break
+        step[rest.machine.system.layout.nk :] = 0.0  # forces that would push there mean nothing
+        search.move(-step)
+        if _longest(rest, step) < CLOSED:
+            break
+    rest.advance(search.g)
+
+
+def _ends(search: Search, norm: float) -> bool:
+    """Whether Newton's method ends the way here; or nothing resists some motion, and no load asks for it."""
+    kept = search.g.copy()
+    if newton(search, most=15):
+        search.check_from(kept)
+        return True
+    search.g[:] = kept
+    return norm < NEUTRAL
+
+
+def _leads_wrong(search: Search, matrix: Any, step: Array, h: float, shortest: float | None) -> bool:
+    """Whether a step climbs, or turns back from the way of the shortest one."""
+    if _climbs(search.rest, matrix, step):
+        return True
+    return bool(shortest and h > shortest and _turns_back(search, step, shortest))
 
 
 def _climbs(rest: Rest, matrix: Any, step: Array) -> bool:
@@ -336,9 +289,10 @@ RUNGS: dict[str, Callable[[Search], bool]] = {
 def run_rungs(search: Search, names: tuple[str, ...]) -> bool:
     """The rungs in turn, each from where the search began; the log tells how many iterations each took and which one
     helped."""
-    start = search.g.copy()
+    start, held = search.g.copy(), search.rest.held.kept()
     for name in names:
         search.g[:] = start
+        search.rest.held.back(held)
         before = search.iterations
         with np.errstate(all="ignore"):
             solved = RUNGS[name](search)

@@ -14,8 +14,10 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.columns import Columns
 from netsim.core.newton import set_coefficients
 from netsim.equations.machine import Machine
-from netsim.initial.static.homotopy import Search, limited_newton
+from netsim.initial.static.held import Held
+from netsim.initial.static.homotopy import limited_newton
 from netsim.initial.static.rest import Rest, carried_unknowns, step_matrix
+from netsim.initial.static.search import Search
 
 Array = np.ndarray
 
@@ -47,7 +49,8 @@ def reinitialise(machine: Machine, g: Array, differentiated: Array, h: float) ->
     weight = np.array(machine.system.nominals)
     nothing = np.zeros(machine.system.n, bool)
     carried, unit = carried_unknowns(machine, weight)
-    within = EulerEquations(machine, g[layout.y : layout.history], nothing, nothing, weight, carried, unit, 1.0 / h)
+    held = Held(nothing, nothing, g, np.zeros(0), np.zeros(0))
+    within = EulerEquations(machine, g[layout.y : layout.history], nothing, held, weight, carried, unit, 1.0 / h)
     with np.errstate(all="ignore"):
         if not limited_newton(Search(within, g, np.where(carried, unit, 0.0)), free=0):
             return None

@@ -2,10 +2,12 @@
 
 They are the step equations with d(x, v, a)/du = (1, 0, 0) and d(q')/dq = 0, so the step's kernels serve. An equation
 that speaks of rates only has nothing to say at rest: v = 0 at every place, der(work) = force v for any work. Its
-integral takes its place: displacements from where the search began stay in the ratio of the velocities, and
-differentiated quantities keep their values.
+integral takes its place (netsim.initial.static.held): displacements stay in the ratio of the velocities or
+accelerations, and differentiated quantities keep their values.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,9 +18,12 @@ from netsim.core.compiled.call import run_table
 from netsim.core.linear.columns import Columns
 from netsim.core.newton import at_round_off, set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
+from netsim.equations.batches import indeterminacy_of
 from netsim.equations.layout import Layout
 from netsim.equations.machine import Machine
 from netsim.equations.numbering import across_scalars, nominal
+from netsim.initial.charts import recharted
+from netsim.initial.static.held import STRAIGHT, Held, turns_of_bodies
 from netsim.text.errors import Problem, SimulationError
 
 Array = np.ndarray
@@ -37,7 +42,7 @@ class Rest:
     machine: Machine
     origin: Array
     by_differentiated: Array
-    by_velocity: Array
+    held: Held
     weight: Array
     carried: Array
     unit: Array
@@ -68,17 +73,44 @@ class Rest:
         """Residuals and their matrix at what g holds."""
         pattern = self.machine.system.pattern
         residual, entries = step_matrix(self.machine, g, 1.0, 0.0, 0.0)
-        for rows, coefficients in ((self.by_differentiated, (0.0, 0.0, 1.0)), (self.by_velocity, (0.0, 1.0, 0.0))):
-            if rows.any():
-                other = step_matrix(self.machine, g, *coefficients)[1]
-                at = rows[pattern.indices]
-                entries[at] = other[at]
-                moved = np.zeros(self.n)
-                np.add.at(moved, pattern.indices[at], other[at] * (g[self.places] - self.origin)[self.columns[at]])
-                residual[rows] += moved[rows]
+        if self.by_differentiated.any():
+            other, at = step_matrix(self.machine, g, 0.0, 0.0, 1.0)[1], self.by_differentiated[pattern.indices]
+            moved = np.zeros(self.n)
+            np.add.at(moved, pattern.indices[at], other[at] * (g[self.places] - self.origin)[self.columns[at]])
+            entries[at], residual[self.by_differentiated] = other[at], moved[self.by_differentiated]
+        if (rows := self.held.rows).any():
+            rates = self._rates(g, entries)
+            residual[rows] += (self.held.behind + self.held.step(self.machine.system, g, rates))[rows]
+            entries += 0.5 * (self.held.rates + rates)
         if self.machine.element is not None:
             entries[self._rounding(entries)] = 0.0
         return residual, Columns((self.n, self.n), pattern.indptr, pattern.indices, entries)
+
+    def _rates(self, g: Array, entries: Array) -> Array:
+        """The coefficients of velocities and accelerations in the rows that are held, by entry; `entries` are those of
+        positions and values."""
+        found = np.zeros(len(entries))
+        for rows, orders in (
+            (self.held.by_velocity, (0.0, 1.0, 0.0)),
+            (self.held.by_acceleration, (0.0, 0.0, 0.0, 1.0)),
+        ):
+            if rows.any():
+                at = rows[self.machine.system.pattern.indices]
+                found[at] = step_matrix(self.machine, g, *orders)[1][at] - entries[at]
+        return found
+
+    def holds_straight(self, g: Array) -> bool:
+        """Whether what is held is told by the way as a whole, up to g: coefficients are constant, or no body turns."""
+        held, system = self.held, self.machine.system
+        if not held.rows.any() or not (np.abs(held.displaced(system, g)[0][turns_of_bodies(system)]) > STRAIGHT).any():
+            return True
+        rates = self._rates(g, step_matrix(self.machine, g, 1.0, 0.0, 0.0)[1])
+        return bool(held.constant(system, rates)[held.rows].all())
+
+    def advance(self, g: Array) -> None:
+        """What is held is held at g from here on, with what is missing of it so far."""
+        if self.held.rows.any():
+            self.held.advance(self.machine.system, g, self._rates(g, step_matrix(self.machine, g, 1.0, 0.0, 0.0)[1]))
 
     def _rounding(self, entries: Array) -> Array:
         """Which entries of a tree's balances are what rounding leaves of the terms they are summed from: as works of
@@ -94,7 +126,7 @@ class Rest:
 
     def residual(self, g: Array) -> Array:
         """Residuals alone."""
-        if self.by_differentiated.any() or self.by_velocity.any():
+        if self.by_differentiated.any() or self.held.rows.any():
             return self.evaluate(g)[0]
         out = np.zeros(self.machine.system.out_size)
         set_coefficients(g, 1.0, 0.0, 0.0, 0.0)
@@ -134,27 +166,50 @@ def step_matrix(machine: Machine, g: Array, kx: float, kv: float, alpha: float, 
 def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     """The static problem around g (in place: rates become zero); lengths are weighed by `size`, the machine's.
 
-    Raises `SimulationError` where something prescribes a speed.
+    Raises `SimulationError` where something prescribes a speed or an acceleration (E442).
     """
     layout = machine.system.layout
     g[layout.v : layout.y] = 0.0
     for order in range(1, PRESCRIBED_ORDERS):  # what is prescribed stands still too
         g[layout.prescribed(np.arange(layout.nd), order)] = 0.0
     g[layout.history : layout.step_size] = 0.0
-    silent = _silent(machine, g, (1.0, 0.0, 0.0))
-    by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
-    by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
     weight = ordinary_sizes(machine, size)
     carried, unit = carried_unknowns(machine, weight)
+    recharted(machine.system, g, all_of_them=True)
+    with _without_shares(machine):
+        silent = _silent(machine, g, (1.0, 0.0, 0.0))
+        by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
+        by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
+        silent &= ~(by_differentiated | by_velocity | carried)  # inertia alone holds nothing
+        by_acceleration = silent & ~_silent(machine, g, (0.0, 0.0, 0.0, 1.0)) if silent.any() else silent
     places = places_of_unknowns(layout)
-    rest = Rest(machine, g[places].copy(), by_differentiated, by_velocity, weight, carried, unit)
-    moving = np.flatnonzero(by_velocity & (np.abs(step_matrix(machine, g, 1.0, 0.0, 0.0)[0]) > 1e-12))
+    held = Held(
+        by_velocity, by_acceleration, g.copy(), np.zeros(machine.system.pattern.nnz), np.zeros(machine.system.n)
+    )
+    rest = Rest(machine, g[places].copy(), by_differentiated, held, weight, carried, unit)
+    missed = step_matrix(machine, g, 1.0, 0.0, 0.0)
+    held.rates = rest._rates(g, missed[1])
+    moving = np.flatnonzero(held.rows & (np.abs(missed[0]) > 1e-12))
     if len(moving):
-        raise _prescribes_speed(machine, int(moving[0]))
+        raise _prescribes_motion(machine, int(moving[0]), "a speed" if by_velocity[moving[0]] else "an acceleration")
     return rest
 
 
-def _silent(machine: Machine, g: Array, coefficients: tuple[float, float, float]) -> Array:
+@contextmanager
+def _without_shares(machine: Machine) -> Iterator[None]:
+    """The equations without the combinations of forces by which elements that hold the same thing share its load."""
+    shares = indeterminacy_of(machine.system.batches)
+    kept = None if shares is None else shares.coefficients.copy()
+    if shares is not None:
+        shares.coefficients[:] = 0.0
+    try:
+        yield
+    finally:
+        if shares is not None:
+            shares.coefficients[:] = kept
+
+
+def _silent(machine: Machine, g: Array, coefficients: tuple[float, ...]) -> Array:
     """Rows without any entry at two points near g."""
     pattern, layout = machine.system.pattern, machine.system.layout
     found, rng = np.ones(machine.system.n, bool), np.random.default_rng(7)
@@ -201,7 +256,7 @@ def _length(quantity: Any) -> int:
     return len(component_suffixes(quantity, {}))
 
 
-def _prescribes_speed(machine: Machine, row: int) -> SimulationError:
+def _prescribes_motion(machine: Machine, row: int, what: str) -> SimulationError:
     for batch in machine.system.batches:
         for key, unknowns in batch.unknowns.items():
             if key[0] == "own" and batch.instances and row in unknowns:
@@ -210,7 +265,7 @@ def _prescribes_speed(machine: Machine, row: int) -> SimulationError:
                     "all velocities are zero at rest: prescribe a displacement instead, or make the source zero at "
                     "that time"
                 )
-                message = f"there is no state of rest: '{owner.name}' prescribes a speed"
+                message = f"there is no state of rest: '{owner.name}' prescribes {what}"
                 return SimulationError(Problem("E442", message, owner.span, hint=hint))
     message = f"there is no state of rest: {machine.system.names[row]} is prescribed"
     return SimulationError(

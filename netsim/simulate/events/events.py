@@ -41,9 +41,10 @@ Array = np.ndarray
 # ------------------------------------------------------------------------------------------------ at the start
 
 
-def starts_otherwise(s: EventIteration, g: Array) -> bool:
-    """Whether the discretes at a start do not agree with its point; g then holds their next values."""
-    begin_relations(s, g)
+def starts_otherwise(s: EventIteration, g: Array, slack: float = 0.0, level: bool = False) -> bool:
+    """Whether the discretes at a start do not agree with its point; g then holds their next values. Relations whose
+    sides differ by less than `slack` of these stay, or have equal sides if that is `level`."""
+    begin_relations(s, g, slack=slack, level=level)
     evaluate_events(s.looking, g)
     following = s.watch.found[len(s.relations) : len(s.relations) + len(s.discretes)]
     named = s.watch.named > 0
@@ -53,16 +54,23 @@ def starts_otherwise(s: EventIteration, g: Array) -> bool:
     return True
 
 
-def begin_relations(s: EventIteration, g: Array, resumed: bool = False) -> None:
+def begin_relations(
+    s: EventIteration, g: Array, resumed: bool = False, slack: float = 0.0, level: bool = False
+) -> None:
     """Set relations, and the discretes that hold conditions, as the point in g gives them. No `when` acts, and sampled
-    blocks wait for their first sample. Where a run is `resumed` all are in g already."""
+    blocks wait for their first sample. Where a run is `resumed` all are in g already. Relations
+    whose sides differ by less than `slack` of these stay, or have equal sides if that is `level`."""
     evaluate_events(s.looking, g)
     sampled = np.array([p.of.sampled for p in s.relations], bool)
     crossings = s.watch.found[: len(s.relations)]
-    s.watch.peak[:] = np.maximum(s.watch.peak, s.watch.found[len(s.watch.found) - len(s.relations) :])
+    sides = s.watch.found[len(s.watch.found) - len(s.relations) :]
+    s.watch.peak[:] = np.maximum(s.watch.peak, sides)
     if resumed:
         return
-    g[s.relation_values] = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
+    near = (np.abs(crossings) < slack * sides) & (s.watch.timed == 0)
+    crossings[near & level] = 0.0
+    true = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
+    g[s.relation_values] = np.where(near & (not level), g[s.relation_values], true)
     before = g[s.values].copy()
     for _ in range(ROUNDS):
         evaluate_events(s.looking, g)

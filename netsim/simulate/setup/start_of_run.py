@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from netsim.core.history import begin_history
+from netsim.core.loop.crossings import SLACK
 from netsim.equations.batches import indeterminacy_of
 from netsim.equations.machine import Machine, with_history, with_system
 from netsim.equations.starts.written import start_rows, with_written_discretes
@@ -23,13 +24,15 @@ from netsim.initial.initial import (
     set_differentiated,
     structure_of,
 )
-from netsim.initial.reactions.indeterminacy import IndeterminacyFound, set_indeterminacy, with_combinations
+from netsim.initial.reactions.indeterminacy import with_combinations
 from netsim.initial.reactions.redundancy import dependent_constraints, union
 from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
 from netsim.simulate.events.events import ROUNDS, starts_otherwise
 from netsim.simulate.events.iteration import event_iteration, has_events
+from netsim.simulate.events.modes_at_rest import equilibrium_through_switching, with_room
+from netsim.simulate.events.releases import Releases
 from netsim.simulate.setup.choice import formulated
 from netsim.simulate.setup.plane_turns import begun_at_plane_turns
 from netsim.simulate.setup.sliders import with_still_sliders
@@ -51,6 +54,12 @@ def start_of_run(
     `start` is "" (mechanics where it is drawn, all else in the static solution), "static" (all in equilibrium) or
     "rest"; an `origin` is the point to begin at; the bodies of a machine that `stands` are where the written starts
     say. Written starts hold in any case. Raises `InputError` and `SimulationError` where there is no such point."""
+    if start == "static" and origin is None:
+        machine, structure, found = equilibrium_of_run(machine, structure)
+        drawn, at_rest = machine.g, replace(machine, g=found.g)
+        return _agreeing(
+            at_rest, structure, None, lambda m, s, _: (m, s, *consistent_start(m, s, drawn=drawn)), anew=False
+        )
     return _agreeing(with_history(machine), structure, origin, lambda m, s, o: _begun(m, s, start, o, stands))
 
 
@@ -63,19 +72,31 @@ def start_at_origin(machine: Machine, structure: Structure, origin: Array) -> tu
     return _reduced(machine, structure, lambda m, s: (g, []))[:3]
 
 
-def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find: Callable[..., Any]) -> Any:
+def _agreeing(
+    machine: Machine,
+    structure: Structure,
+    origin: Array | None,
+    find: Callable[..., Any],
+    releases: Releases | None = None,
+    anew: bool = True,
+) -> Any:
     """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or
-    holds, the point."""
+    holds, the point. `releases` are told of what changes the discretes in a search for rest, where what is just at its
+    limit holds; the discretes begin `anew` with what is written."""
     if not has_events(machine):
         return find(machine, structure, origin)
-    machine = with_written_discretes(machine)
+    machine = with_written_discretes(machine) if anew else machine
     for _ in range(ROUNDS):
         found = find(machine, structure, origin)
         g = found[2] if isinstance(found[2], np.ndarray) else found[2].g
         events = event_iteration(found[0], found[1])
-        if events is None or not starts_otherwise(events, g):
+        before = g.copy()
+        slack = SLACK if releases is not None else 0.0
+        if events is None or not starts_otherwise(events, g, slack, level=True):
             return found
-        roomy = _with_room(found[0], found[1], g, events.mode(g))
+        if releases is not None:
+            releases.note(events, before, g)
+        roomy = with_room(found[0], found[1], g, events.mode(g))[0]
         if roomy is not found[0]:  # elements that hold the same thing
             room = indeterminacy_of(roomy.system.batches)
             assert room is not None
@@ -98,15 +119,6 @@ def _agreeing(machine: Machine, structure: Structure, origin: Array | None, find
     )
 
 
-def _with_room(machine: Machine, structure: Structure, g: Array, mode: bytes) -> Machine:
-    """The machine with the combinations of this mode in it, or one that has places for them: each time for more."""
-    try:
-        set_indeterminacy(machine, structure, g, mode)
-    except IndeterminacyFound as crowded:
-        return _with_room(crowded.machine, crowded.structure, g, mode)
-    return machine
-
-
 def _begun(
     machine: Machine, structure: Structure, start: str, origin: Array | None, stands: bool
 ) -> tuple[Machine, Structure, Array, list[Change]]:
@@ -114,15 +126,12 @@ def _begun(
         begin_history(machine.problem.buffer, origin, at_rest=False)
         return _reduced(machine, structure, lambda m, s: (resumed_start(m, s, origin), []))
     drawn = machine.g
-    if start != "static" and not stands:
+    if not stands:
         machine = with_placed_bodies(machine)
     if start == "rest":
         return _reduced(
             machine, structure, lambda m, s: _still(m, s, lambda m: consistent_start(m, s, 0.0, True, None, drawn))
         )
-    if start == "static":
-        machine, structure, found = equilibrium_of_run(machine, structure)
-        return machine, structure, *consistent_start(replace(machine, g=found.g), structure, drawn=machine.g)
     return _reduced(machine, structure, lambda m, s: _still(m, s, lambda m: _drawn(m, s, drawn)))
 
 
@@ -158,18 +167,41 @@ def equilibrium_of_run(
     `formulation`: in which coordinates; `judged`: whether it is asked if it is stable.
 
     Raises `InputError` (E439) where a tree is asked for and there is none."""
-    return _agreeing(with_history(machine), structure, None, lambda m, s, _: _settled(m, s, t, formulation, judged))
+    machine = with_history(machine)
+    if machine.system.layout.nk and has_events(machine):
+        machine, structure, found = _through_switching(machine, structure, t, formulation, judged)
+    else:
+        machine, structure, found = _agreeing(
+            machine, structure, None, lambda m, s, _: _settled(m, s, t, formulation, judged)
+        )
+    recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
+    set_differentiated(machine, found.g)
+    return machine, structure, found
 
 
 def _settled(
     machine: Machine, structure: Structure, t: float, formulation: str, judged: bool
 ) -> tuple[Machine, Structure, Equilibrium]:
-    machine, structure, g, _ = _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))
+    machine, structure, g = _search_start(machine, structure, t)
     machine, structure, g, _ = formulated(machine, structure, g, formulation)
-    found = equilibrium(machine, g, sizes_of_machine(machine), judged)
-    recharted(machine.system, found.g, all_of_them=True)  # signals read R itself
-    set_differentiated(machine, found.g)
-    return machine, structure, found
+    return machine, structure, equilibrium(machine, g, sizes_of_machine(machine), judged)
+
+
+def _search_start(machine: Machine, structure: Structure, t: float) -> tuple[Machine, Structure, Array]:
+    return _reduced(machine, structure, lambda m, s: (search_start(m, s, t), []))[:3]
+
+
+def _through_switching(
+    machine: Machine, structure: Structure, t: float, formulation: str, judged: bool
+) -> tuple[Machine, Structure, Equilibrium]:
+    """The equilibrium of what moves and switches, searched from where a run begins and with its discretes."""
+    releases = Releases()
+    try:
+        machine, structure, g = _agreeing(machine, structure, None, lambda m, s, _: _search_start(m, s, t), releases)
+    except SimulationError:
+        machine, structure, g = _search_start(with_written_discretes(machine), structure, t)
+    machine, structure, g, _ = formulated(machine, structure, g, formulation)
+    return equilibrium_through_switching(machine, structure, g, judged, releases)
 
 
 def _drawn(machine: Machine, structure: Structure, drawn: Array) -> Start:
