@@ -50,6 +50,12 @@ def test_what_the_data_do_not_tell_is_named(tmp_path):
     assert found.attrs["measure.high(r1.R)"] == np.inf
 
 
+@pytest.mark.parametrize("method", ["radau", "rk8"])
+def test_a_fit_that_goes_by_another_method_says_so(tmp_path, method):
+    found = netsim.load(LAG).fit(lag(tmp_path / "m.csv"), ["b.v"], {"r1.R": (100, 1e4)}, method=method)
+    assert ("the run went by radau" in found.attrs["notes"]) == (method == "rk8")
+
+
 def test_a_robust_loss_forgives_an_outlier(tmp_path):
     t = np.linspace(1e-4, 5e-3, 50)
     v = 5 - 5 * np.exp(-t / 1.3e-3)

@@ -22,6 +22,7 @@ from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.many.ranges import Range, range_of
 from netsim.analyses.option_values import EXPRESSION, NUMBER, WORD, Kind, items_of, whole_numbers
 from netsim.analyses.sensitivity.changed_values import task_with_values
+from netsim.analyses.sensitivity.forward import method_notes
 from netsim.analyses.sensitivity.sensitivity import KINDS as RUN
 from netsim.analyses.sensitivity.sensitivity import DifferentiatedRun, differentiate, requested
 from netsim.analyses.sensitivity.varied import dimension_of
@@ -233,6 +234,7 @@ def run(task: Task, options: FitOptions) -> Samples:
     first = experiments[0]
     shown = work.signals(best.x)[0][0]
     warnings, broken = work.done.told() if work.done else ((), ())
+    notes += method_notes(options.run, work.done.found.run.options) if work.done else []
     names = [show_expression(each) for each in options.signals]
     columns = np.hstack([shown, first.values, shown - first.values])
     heads = [*names, *(f"measured({n})" for n in names), *(f"residual({n})" for n in names)]

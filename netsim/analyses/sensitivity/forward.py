@@ -66,6 +66,14 @@ def by_radau(options: TransientOptions) -> TransientOptions:
     return replace(options, method="radau") if explicit else options
 
 
+def method_notes(asked: TransientOptions, taken: TransientOptions) -> list[str]:
+    """What is told of a run that went by another method than was asked for."""
+    if asked.method == taken.method:
+        return []
+    reason = f"derivatives along the long steps of {asked.method} would be far off"
+    return [f"the run went by {taken.method}: {reason}"]
+
+
 def forward(
     machine: Machine, structure: Structure, g: Array, options: TransientOptions, of: Sequence[VariedQuantity],
     time_events: Array, selection: Selection, instants: Array, progress: Report | None = None, inside: bool = False,

@@ -19,7 +19,7 @@ from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.refusals import check_size
 from netsim.analyses.sensitivity.adjoint import run_adjoint
 from netsim.analyses.sensitivity.elements import all_varied
-from netsim.analyses.sensitivity.forward import Forward, by_radau, forward
+from netsim.analyses.sensitivity.forward import Forward, by_radau, forward, method_notes
 from netsim.analyses.sensitivity.varied import VariedQuantity, check_varied
 from netsim.analyses.transient import OPTIONS
 from netsim.equations.machine import Machine
@@ -209,11 +209,9 @@ def _back(task: Task, options: SensitivityOptions) -> Samples:
 
 
 def _attributes(options: SensitivityOptions, run: Running, of: Sequence[VariedQuantity]) -> dict[str, Any]:
-    asked, taken = options.run.method, run.options.method
-    note = f"the run went by {taken}: derivatives along the long steps of {asked} would be far off"
     return {
-        "method": taken,
-        **({"notes": note} if asked != taken else {}),
+        "method": run.options.method,
+        "notes": "; ".join(method_notes(options.run, run.options)),
         **({"step": options.run.step} if options.run.step else {"rtol": options.run.rtol}),
         "stop": options.run.stop,
         "steps": run.steps,
