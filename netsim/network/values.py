@@ -1,7 +1,7 @@
 """The values of parameters: expressions evaluated in the frames they were written in, bounds and assertions checked.
 
 Nothing here touches the structure. Of everything that is evaluated it is kept which parameters it has read, so that
-other values of some of them (`Values.with_overrides`) cost what depends on these.
+other values of some of them (`Values.under`) cost what depends on these.
 """
 
 import math
