@@ -14,6 +14,7 @@ from netsim.network.signals import Reading
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.sizes import flatten
+from netsim.text.syntax import Number
 
 Array = np.ndarray
 
@@ -29,8 +30,15 @@ def parameters_of(batch: Batch, values: Values) -> Array:
     columns = columns_of(batch, values)
     result = np.ascontiguousarray(np.array(columns, float).reshape(batch.n, sum(batch.form.parameters.values())).T)
     if not batch.shapes:
-        values.of_batches[key] = batch.form, batch.instances, result.copy()  # what has a number is kept
+        keep_parameters(batch, values, result.copy())
     return result
+
+
+def keep_parameters(batch: Batch, values: Values, found: Array) -> None:
+    """The parameter array of a batch is known from here on."""
+    owners = frozenset(instance.name for instance in batch.instances)
+    # what has a number is kept
+    values.of_batches[id(batch.form), id(batch.instances)] = (batch.form, batch.instances), owners, found
 
 
 def in_lanes(columns: Sequence[Sequence[Any]], count: int) -> Array:
@@ -71,6 +79,14 @@ def instance_parameters(form: Form, instance: Instance, values: Values) -> list[
         else:
             found += flatten(given[name].value)
     return found
+
+
+def moved_parameters(batch: Batch, k: int, values: Values, name: str, numbers: Array) -> Array:
+    """The parameters (parameters, count) of the k-th element of a batch while the one called `name` has each of these
+    numbers (count) in SI."""
+    moved = values.changed({name: Number(numbers)})  # type: ignore[arg-type]
+    found = instance_parameters(batch.form, batch.instances[k], moved)
+    return np.array([np.broadcast_to(x, len(numbers)) for x in found], float).reshape(len(found), len(numbers))
 
 
 def _expression_parameters(batch: Batch, values: Values) -> list[list[Any]]:

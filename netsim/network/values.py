@@ -6,12 +6,13 @@ other values of some of them (`Values.under`) cost what depends on these.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from threading import get_ident
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,20 +39,23 @@ ANY = "."
 class Values:
     """Memoised values of one network under one set of overrides (full dotted parameter name -> expression). `inputs`:
     those of them that Python sets while a run goes on. `reads`: paths of params, names of instances and ANY that each
-    of `known` and `of_instances` depends on; `reading`: the same of what a thread is evaluating, the innermost last."""
+    of `known` and `of_instances` depends on, `readers` the same by what is read, which variants share; `reading`: what
+    a thread has read for what it is evaluating, the innermost last. `begun`: keys of `known`, and those under way."""
 
     network: Network
     overrides: Mapping[str, Expr] = field(default_factory=dict)
     known: dict[tuple[int, str], Typed] = field(default_factory=dict)
+    begun: set[tuple[int, str]] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     notes: dict[str, list[Problem]] = field(default_factory=dict)
     literal_defaults: dict[int, Typed] = field(default_factory=dict)
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
-    of_batches: dict[tuple[int, int], tuple[object, Sequence[Instance], Array]] = field(default_factory=dict)
+    of_batches: dict[tuple[int, int], tuple[Any, frozenset[str], Array]] = field(default_factory=dict)
     made: dict[Hashable, tuple[object, ...]] = field(default_factory=dict)
     of_texts: dict[Hashable, tuple[dict[str, Typed], frozenset[str]]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     reads: dict[Hashable, frozenset[str]] = field(default_factory=dict)
+    readers: dict[str, set[Hashable]] = field(default_factory=dict)
     reading: dict[int, list[set[str]]] = field(default_factory=lambda: defaultdict(list))
     inputs: frozenset[str] = frozenset()
 
@@ -71,19 +75,17 @@ class Values:
         if not differ and network is self.network:
             return self
         gone = differ | {name.rpartition(".")[0] for name in differ} | {ANY for name in differ if "." in name}
-        found = Values(network, overrides, inputs=self.inputs)
-        found.used |= self.used
-        for key, read in list(self.reads.items()):
-            if read.isdisjoint(gone):
-                found.reads[key] = read
-                if isinstance(key, str):
-                    found.of_instances[key] = self.of_instances[key]
-                    found.notes |= {key: self.notes[key]} if key in self.notes else {}
-                else:
-                    found.known[key] = self.known[key]  # type: ignore[index]
-        for place, each in list(self.of_batches.items()):
-            if all(instance.name in found.of_instances for instance in each[1]):
-                found.of_batches[place] = each
+        found = replace(
+            self, network=network, overrides=overrides, known=dict(self.known), of_instances=dict(self.of_instances),
+            used=set(self.used), notes=dict(self.notes), of_batches=dict(self.of_batches), reads=dict(self.reads),
+            made={}, of_texts={}, placing=set(), reading=defaultdict(list),
+        )  # fmt: skip
+        left = set[Hashable]().union(*(self.readers.get(name, ()) for name in gone))
+        memos: list[dict[Any, Any]] = [found.known, found.of_instances, found.notes, found.reads]
+        for memo, key in product(memos, left):
+            memo.pop(key, None)
+        found.of_batches = {key: each for key, each in found.of_batches.items() if each[1].isdisjoint(left)}
+        found.begun = set(found.known)
         return found
 
     def _noted(self, own: str, find: Callable[[], To]) -> tuple[To, frozenset[str]]:
@@ -95,6 +97,12 @@ class Values:
         finally:
             stack.pop()
 
+    def _note(self, key: Hashable, read: frozenset[str]) -> None:
+        """Keep what something depends on."""
+        self.reads[key] = read
+        for name in read:
+            self.readers.setdefault(name, set()).add(key)
+
     def _read(self, key: Hashable) -> None:
         """What is being evaluated depends on this."""
         if stack := self.reading[get_ident()]:
@@ -102,8 +110,9 @@ class Values:
 
     def forget(self) -> None:
         """Overrides have changed: everything is evaluated anew when it is asked for."""
-        for each in (self.known, self.used, self.of_instances, self.of_batches, self.made, self.of_texts, self.reads):
-            each.clear()
+        memos: list[Any] = [self.known, self.begun, self.used, self.of_instances, self.of_batches, self.of_texts]
+        for memo in (*memos, self.made, self.reads):
+            memo.clear()
 
     def scope(self, frame: Frame) -> Scope:
         """Names of a frame: params, lets, counts, loop variables, world values."""
@@ -124,18 +133,19 @@ class Values:
         """The value of a param or let, its bounds checked."""
         key = (id(definition.statement), path)
         if key not in self.known:
-            self.known[key] = Typed(math.nan, None)
-            for before in deepest_first(path, definition, self.known):
+            if key in self.begun:
+                raise InputError(circle(path, definition))
+            self.begun.add(key)
+            for before in deepest_first(path, definition, self.begun):
                 with suppress(InputError):  # told when it is asked for
                     self.defined(*before)
             try:
-                self.known[key], read = self._noted(path, lambda: self._evaluate(path, definition))
+                found, read = self._noted(path, lambda: self._evaluate(path, definition))
             except InputError:
-                del self.known[key]  # asked again, it fails in the same words
+                self.begun.discard(key)  # asked again, it fails in the same words
                 raise
-            self.reads[key] = read
-        elif isinstance(self.known[key].value, float) and math.isnan(self.known[key].value):
-            raise InputError(circle(path, definition))
+            self._note(key, read)
+            self.known[key] = found
         self._read(key)
         return self.known[key]
 
@@ -195,7 +205,8 @@ class Values:
                 read |= {name, ANY}
             elif key is not None and name not in self.notes:
                 self.of_texts[key] = known, read
-            self.of_instances[name], self.reads[name] = known, read
+            self._note(name, read)
+            self.of_instances[name] = known
         self._read(name)
         return self.of_instances[name]
 

@@ -21,7 +21,7 @@ from netsim.analyses.signals.linearised import Linearised, at_zero, shown_at
 from netsim.analyses.signals.points import linearised_at
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
-from netsim.equations.parameters import instance_parameters
+from netsim.equations.parameters import moved_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.initial.consistent.derivatives import derivative_of
 from netsim.network.network import parameter_names
@@ -32,7 +32,7 @@ from netsim.results.series import unit_of
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.from_python import expressions_given
-from netsim.text.syntax import Expr, Number
+from netsim.text.syntax import Expr
 from netsim.text.units import parse_unit
 
 Array = np.ndarray
@@ -137,10 +137,7 @@ class LinearisedAtRest:
         refused: InputError | None = None
         for shares, weights in STENCILS:
             try:
-                moved = [self.task.values.changed({name: Number(value + s * step)}) for s in shares]
-                columns = np.array(
-                    [instance_parameters(batch.form, batch.instances[k], each) for each in moved], float
-                ).T
+                columns = moved_parameters(batch, k, self.task.values, name, value + step * np.array(shares))
             except InputError as wrong:
                 refused = refused or wrong
                 continue

@@ -18,7 +18,7 @@ from netsim.analyses.signals.inputs import CENTRAL
 from netsim.equations.batches import Batch
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine
-from netsim.equations.parameters import instance_parameters
+from netsim.equations.parameters import moved_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.equations.starts.rows import KernelScalar
 from netsim.initial.consistent.derivatives import derivative_of, partial_values
@@ -26,7 +26,6 @@ from netsim.network.signals import Reading
 from netsim.structure.of_time.switching import time_texts
 from netsim.structure.orders import all_equation_numbers, signature
 from netsim.text.errors import InputError, Span
-from netsim.text.syntax import Number
 
 Array = np.ndarray
 SHARES, WEIGHTS = np.array(CENTRAL[0], float), np.array(CENTRAL[1])
@@ -91,14 +90,9 @@ class Elements:
         if element not in self.owners:
             return None
         batch, k = self.owners[element]
-        step, known = STEP * (abs(value) or 1.0), self.task.values
+        step = STEP * (abs(value) or 1.0)
         try:
-            columns = np.array(
-                [
-                    instance_parameters(batch.form, batch.instances[k], known.changed({name: Number(value + x * step)}))
-                    for x in SHARES
-                ]
-            ).T
+            columns = moved_parameters(batch, k, self.task.values, name, value + step * np.array(SHARES))
         except InputError:
             return None
         weights = WEIGHTS / step

@@ -34,7 +34,7 @@ from netsim.analyses.over_time.verdicts import verdicts_of_steps
 from netsim.analyses.sensitivity.changed_values import changed_network
 from netsim.equations.batches import Batch
 from netsim.equations.machine import Machine, build_machine
-from netsim.equations.parameters import columns_of, in_lanes
+from netsim.equations.parameters import columns_of, in_lanes, keep_parameters
 from netsim.equations.prescribed import Prescribed
 from netsim.equations.system import System, build_system
 from netsim.initial.initial import Structure
@@ -237,7 +237,7 @@ def _begun(lanes: Lanes, cases: Sequence[Case]) -> tuple[StartedRun, Callable[[]
         parameters[id(both)] = in_lanes(_columns(one, values), lanes.count)
     for _, both in lanes.pairs:
         if isinstance(both, Batch):
-            known.of_batches[id(both.form), id(both.instances)] = both.form, both.instances, parameters[id(both)]
+            keep_parameters(both, known, parameters[id(both)])
     system = replace(lanes.system, network=network) if network is not lanes.network else lanes.system
     if not np.array_equal(lanes.absent, absent_rates(system, known)):
         raise NotParallel
