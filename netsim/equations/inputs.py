@@ -15,7 +15,7 @@ from netsim.network.signals import NodeSignal, Reading, find_signal
 from netsim.network.tables import read_column
 from netsim.network.values import Values
 from netsim.text.errors import InputError, Problem
-from netsim.text.expressions.literals import is_bare
+from netsim.text.expressions.literals import is_bare, refuse_other_turns
 from netsim.text.expressions.sizes import flatten, shaped
 from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
 from netsim.text.parse import parse
@@ -148,14 +148,11 @@ def shape_value(
 def _bare_or_typed(shape: Shape, scope: Scope, quantity: Quantity) -> Typed:
     """A lifted literal is no longer bare to `quantity_of`: look at what was lifted."""
     wanted = dimension(quantity.unit)
-    if (
-        shape.leaves
-        and not shape.signals
-        and not shape.tables
-        and all(is_bare(leaf.expr) for leaf in shape.leaves)
-        and _only_leaves(shape.expr)
-    ):
-        return Typed(evaluate(shape.expr, scope).value, wanted)
+    if shape.leaves and not shape.signals and not shape.tables and _only_leaves(shape.expr):
+        for leaf in shape.leaves:
+            refuse_other_turns(leaf.expr, wanted)
+        if all(is_bare(leaf.expr) for leaf in shape.leaves):
+            return Typed(evaluate(shape.expr, scope).value, wanted)
     return quantity_of(shape.expr, scope, wanted)
 
 

@@ -1,8 +1,10 @@
-"""Numbers as they are written: without a unit, and in degC, a unit that does not begin at zero."""
+"""Numbers as they are written: without a unit, in degC, a unit that does not begin at zero, and in units of turning."""
+
+import math
 
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Expr, Number, Unary, Vector
-from netsim.text.units import parse_unit
+from netsim.text.units import Dimension, parse_unit
 
 
 def is_bare(expr: Expr) -> bool:
@@ -28,3 +30,22 @@ def refuse_sum_of_temperatures(expr: Expr) -> None:
         message = "this is the sum of two temperatures, each counted from absolute zero"
         hint = "write a difference of temperatures in K: 20 degC + 10 K"
         raise InputError(Problem("E202", message, expr.span, hint=hint))
+
+
+def refuse_other_turns(expr: Expr, wanted: Dimension) -> None:
+    """Raises E202 for `f = 3000 rpm` where a frequency is wanted, and for `w = 50 Hz` where an angular speed is:
+    1 Hz is 2 pi rad/s."""
+    literal = expr.operand if isinstance(expr, Unary) else expr
+    if not isinstance(literal, Number) or not literal.unit:
+        return
+    unit, hertz = parse_unit(literal.unit), parse_unit("Hz").dimension
+    if unit.dimension != hertz or wanted != hertz:
+        return
+    value, given = literal.value * unit.factor, f"{literal.value:g} {literal.unit}"
+    if unit.dimension.is_angle and not wanted.is_angle:
+        message, hint = "an angular speed, but a frequency", f"{given} is {value / (2.0 * math.pi):.6g} Hz"
+    elif wanted.is_angle and "Hz" in literal.unit:
+        message, hint = "a frequency, but an angular speed", f"{given} is {value * 2.0 * math.pi:.6g} rad/s"
+    else:
+        return
+    raise InputError(Problem("E202", f"this is {message} is wanted", expr.span, hint=hint))

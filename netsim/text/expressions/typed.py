@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.functions import FUNCTIONS, Function
-from netsim.text.expressions.literals import has_offset, is_bare, refuse_sum_of_temperatures
+from netsim.text.expressions.literals import has_offset, is_bare, refuse_other_turns, refuse_sum_of_temperatures
 from netsim.text.expressions.operations import apply
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import describe, elementwise, is_value, shape
@@ -76,6 +76,7 @@ def quantity_of(expr: Expr, scope: Scope, dimension: Dimension) -> Typed:
     result = evaluate(expr, scope)
     if result.dimension == dimension or result.dimension is None or is_bare(expr):
         refuse_sum_of_temperatures(expr)
+        refuse_other_turns(expr, dimension)
         return Typed(result.value, dimension)
     hint = "write the unit behind the number" if result.dimension == NO_DIMENSION else _named_units(expr, scope)
     message = f"this is {_in_words(result.dimension)}, but {_in_words(dimension).removeprefix('in ')} is wanted"
