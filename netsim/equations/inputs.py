@@ -42,8 +42,8 @@ def bounds_of(network: Network, values: Values) -> list[Bound]:
     """Every bound input in the order of the text; raises `InputError` with all that is wrong in their expressions."""
     found: list[Bound] = []
     problems: list[Problem] = []
-    numbers = {instance.name: i for i, instance in enumerate(network.instances)}
-    nodes = network.node_numbers()
+    numbers = network.instance_numbers
+    nodes = network.node_numbers
 
     def signal(name: Name, frame: Frame) -> NodeSignal | Reading | None:
         return find_signal(name, frame, network, nodes, numbers, form_of)
@@ -81,8 +81,8 @@ def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
         if call.run.endswith(".net"):
             with within(network.roots):
                 other = _other_network(call.run, Path(call.run).stat().st_mtime)
-        numbers = {instance.name: i for i, instance in enumerate(other.instances)}
-        found = find_signal(call.signal, other.top, other, other.node_numbers(), numbers, form_of)
+        numbers = other.instance_numbers
+        found = find_signal(call.signal, other.top, other, other.node_numbers, numbers, form_of)
     except (InputError, OSError):
         return None
     if isinstance(found, NodeSignal):

@@ -1,6 +1,6 @@
 """Parameters, starts and counts by their names: what `name=value` beside a netlist says, what a name stands for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from netsim.library.files import included, read_program
@@ -54,17 +54,19 @@ def _counts(source: str | Path) -> set[str]:
 def value_of(values: Values, name: str) -> Typed:
     """The present value of a parameter or let by its full dotted name, with its dimension."""
     network, (head, _, last) = values.network, name.rpartition(".")
-    instance = next((i for i in network.instances if i.name == head), None)
-    if instance is not None:
-        return values.parameters(instance)[last]
+    if head in network.instance_numbers:
+        return values.parameters(network.instances[network.instance_numbers[head]])[last]
     frames = (network.top, *(i.frame for i in network.instances))
     frame = next(f for f in frames if name.startswith(f.prefix) and name[len(f.prefix) :] in f.definitions)
     return values.defined(name, frame.definitions[name[len(frame.prefix) :]])
 
 
-def written_starts(network: Network) -> dict[str, Beginning]:
-    """The written starts by the names that may be varied: `m1.x.start`."""
-    return {f"{b.path}.start": b for b in network.beginnings if b.word == "start"}
+def written_starts(network: Network) -> Mapping[str, Beginning]:
+    """The written starts by the names that may be varied: `m1.x.start`. Found once."""
+    kept = vars(network)
+    if "starts" not in kept:
+        kept["starts"] = {f"{b.path}.start": b for b in network.beginnings if b.word == "start"}
+    return kept["starts"]  # type: ignore[no-any-return]
 
 
 def _names(network: Network) -> dict[str, None]:

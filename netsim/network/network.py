@@ -128,12 +128,15 @@ class Network:
     def __repr__(self) -> str:
         return f"<Network {self.file}: {len(self.instances)} elements, {len(self.nodes)} nodes>"
 
-    def node_numbers(self) -> dict[str, int]:
-        return self._numbers
+    @cached_property
+    def node_numbers(self) -> Mapping[str, int]:
+        """Where each node stands, by its name."""
+        return {node.name: i for i, node in enumerate(self.nodes)}
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {node.name: i for i, node in enumerate(self.nodes)}
+    def instance_numbers(self) -> Mapping[str, int]:
+        """Where each element stands, by its name."""
+        return {instance.name: i for i, instance in enumerate(self.instances)}
 
     @cached_property
     def placements(self) -> dict[int, tuple[Instance, Place]]:

@@ -44,7 +44,7 @@ def _parts(call: Call, scope: Scope, network: Network, frame: Frame, scope_of: I
     name, given = call.arguments[0], evaluate(call.arguments[1], scope)
     size = len(flatten(given.value))
     path = name_text(name, frame)
-    names = network.node_numbers()
+    names = network.node_numbers
     node = frame.nodes.get(path, names.get(frame.prefix + path))
     if node is None:
         raise InputError(Problem("E206", f"there is no node '{path}'", name.span, hint=nearest(path, names) or usage))

@@ -32,7 +32,7 @@ from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
 Array = np.ndarray
 To = TypeVar("To")
 ANY = "."
-"""What depends on a parameter with a dotted name, whichever."""
+"""What may depend on any parameter with a dotted name: it shares the evaluation of a copy in another frame."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Values:
     of_instances: dict[str, dict[str, Typed]] = field(default_factory=dict)
     of_batches: dict[tuple[int, int], tuple[Any, frozenset[str], Array]] = field(default_factory=dict)
     made: dict[Hashable, tuple[object, ...]] = field(default_factory=dict)
-    of_texts: dict[Hashable, tuple[dict[str, Typed], frozenset[str]]] = field(default_factory=dict)
+    of_texts: dict[Hashable, tuple[dict[str, Typed], frozenset[str], Instance]] = field(default_factory=dict)
     placing: set[str] = field(default_factory=set)
     reads: dict[Hashable, frozenset[str]] = field(default_factory=dict)
     readers: dict[str, set[Hashable]] = field(default_factory=dict)
@@ -200,11 +200,13 @@ class Values:
         if name not in self.of_instances:
             key = None if any("." in path for path in self.overrides) else self.alike.of(instance)
             alike = self.of_texts.get(key) if key is not None else None
-            known, read = alike or self._noted(name, lambda: self._parameters(instance))
-            if alike:  # of another frame, whose names are other ones
-                read |= {name, ANY}
-            elif key is not None and name not in self.notes:
-                self.of_texts[key] = known, read
+            if alike:
+                known, read, other = alike
+                read = read - {other.name} | {name} | ({ANY} if other.frame is not instance.frame else set())
+            else:
+                known, read = self._noted(name, lambda: self._parameters(instance))
+                if key is not None and name not in self.notes:
+                    self.of_texts[key] = known, read, instance
             self._note(name, read)
             self.of_instances[name] = known
         self._read(name)

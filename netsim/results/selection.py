@@ -86,8 +86,8 @@ class Finder:
     def __init__(self, machine: Machine):
         self.machine, self.network, self.system = machine, machine.system.network, machine.system
         self.top = self.network.top
-        self.nodes = self.network.node_numbers()
-        self.instances = {instance.name: i for i, instance in enumerate(self.network.instances)}
+        self.nodes = self.network.node_numbers
+        self.instances = self.network.instance_numbers
 
     def entries(self, name: Name) -> list[tuple[Entry, Dimension]]:
         texts = [p.text for p in name.parts]

@@ -76,6 +76,16 @@ def test_equal_copies_of_a_model_change_apart() -> None:
         assert (found[f"{changed}.x.R"], found[f"{left}.x.R"]) == ([15.0], [6.0])
 
 
+def test_equal_lines_of_one_frame_are_kept_where_one_of_them_changes() -> None:
+    text = "use electrical\nparam R = 1 Ohm\nv voltage (n, ground) v = 1 V\n"
+    network = netsim.load(text + "".join(f"r{k} resistor (n, ground) R = 2*R\n" for k in range(5))).network
+    own = Values(network)
+    all_of(own)
+    assert set(own.under({"r1.R": Number(5.0)}).of_instances) == {"v", "r0", "r2", "r3", "r4"}
+    assert set(own.under({"R": Number(5.0)}).of_instances) == {"v"}
+    assert all_of(own.under({"R": Number(5.0)}))["r4.R"] == [10.0]
+
+
 def test_a_value_that_is_refused_is_refused_each_time_and_others_are_not() -> None:
     network = netsim.load("use electrical\nv voltage (a, ground) v = 1 V\nc capacitor (a, ground) C = 1 uF\n").network
     own = Values(network)

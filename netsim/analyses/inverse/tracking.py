@@ -164,7 +164,7 @@ def motions_of(network: Network, values: Values, pairs: Sequence[tuple[Expr, Exp
 
 def typed_signal(network: Network, values: Values, signal: Expr) -> tuple[Typed, bool]:
     """Value (in symbols) and dimension of an expression of signals, and whether it reads any."""
-    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    nodes, numbers = network.node_numbers, network.instance_numbers
     lifted = lift_numbers(
         signal, network.top, values, lambda name, frame: find_signal(name, frame, network, nodes, numbers, form_of)
     )
@@ -182,7 +182,7 @@ def typed_signal(network: Network, values: Values, signal: Expr) -> tuple[Typed,
 
 def actuators_of(network: Network, names: Sequence[Expr]) -> list[Actuator]:
     """The inputs that are named; raises `InputError` for what is none, with what could be meant."""
-    numbers = {instance.name: i for i, instance in enumerate(network.instances)}
+    numbers = network.instance_numbers
     found: list[Actuator] = []
     problems: list[Problem] = []
     for expr in names:

@@ -4,6 +4,7 @@ Of the static problem R(z, p) = 0 of a start (netsim.analyses.sensitivity.static
 p: dz = -R_z^-1 R_p, and the differentiated quantities q = Q(y, p) follow as dq = Q_y dy + Q_p.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -117,16 +118,24 @@ class Elements:
 
     def _rows(self, batch: Batch, k: int, columns: Array, weights: Array) -> Array:
         """What the rows of written starts change by."""
-        found, rows = np.zeros(len(self.near.rows)), self.near.rows
-        for r, row in enumerate(rows):
-            if isinstance(row.source, KernelScalar) and row.source.batch is batch and row.source.position == k:
-                values = self.machine.parameters[id(batch)].copy()
-                misses = np.zeros((1, len(weights)))
-                for i, column in enumerate(columns.T):
-                    values[:, k] = column
-                    moved = replace(self.machine, parameters={**self.machine.parameters, id(batch): values})
-                    misses[0, i] = row.linearise(moved, self.near.at)[0]
-                found[r] = _difference(misses, weights)[0]
+        found = np.zeros(len(self.near.rows))
+        for r in self.started.get((id(batch), k), ()):
+            values, row = self.machine.parameters[id(batch)].copy(), self.near.rows[r]
+            misses = np.zeros((1, len(weights)))
+            for i, column in enumerate(columns.T):
+                values[:, k] = column
+                moved = replace(self.machine, parameters={**self.machine.parameters, id(batch): values})
+                misses[0, i] = row.linearise(moved, self.near.at)[0]
+            found[r] = _difference(misses, weights)[0]
+        return found
+
+    @cached_property
+    def started(self) -> Mapping[tuple[int, int], list[int]]:
+        """The rows of written starts that each element computes, by its batch and its place there."""
+        found = defaultdict[tuple[int, int], list[int]](list)
+        for r, row in enumerate(self.near.rows):
+            if isinstance(row.source, KernelScalar):
+                found[id(row.source.batch), row.source.position].append(r)
         return found
 
     def _quantities(self, moved: Array, rates: Array) -> Array:

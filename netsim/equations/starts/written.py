@@ -38,7 +38,7 @@ def start_rows(system: System, values: Values) -> list[StartRow]:
 
 def _start_rows(system: System, values: Values) -> list[StartRow]:
     network = system.network
-    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    nodes, numbers = network.node_numbers, network.instance_numbers
     found: list[StartRow] = []
     problems: list[Problem] = []
     for beginning in network.beginnings:
@@ -58,7 +58,7 @@ def written_sizes(machine: Machine) -> Array:
     others in the coordinates of this machine (the frames of a tree) has no error test of its own. Raises `InputError`
     for signals that do not exist, that depend on rates alone, and for values that are no sizes."""
     system, network, nk = machine.system, machine.system.network, machine.system.layout.nk
-    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    nodes, numbers = network.node_numbers, network.instance_numbers
     sizes = np.full(nk + system.n, np.inf)
     problems: list[Problem] = []
     for said in network.nominals:
@@ -168,7 +168,7 @@ def with_written_discretes(machine: Machine) -> Machine:
     """The machine whose discretes begin with what is written for them; raises `InputError` for values that do not
     fit."""
     system, network, g = machine.system, machine.system.network, machine.g.copy()
-    nodes, numbers = network.node_numbers(), {instance.name: i for i, instance in enumerate(network.instances)}
+    nodes, numbers = network.node_numbers, network.instance_numbers
     for beginning in network.beginnings:
         signal = find_signal(
             Name(tuple(Part(t) for t in beginning.path.split(".")), span=beginning.span),

@@ -245,7 +245,7 @@ def _room(plan: Plan) -> Motion:
 def _sides(machine: Machine, tree: Mechanism, elements: Elements) -> tuple[Array, list]:
     """The call table that gives, for every joint of the tree, the wrench (6 by multipliers) on the body it carries per
     unit of its multipliers."""
-    numbers = {instance.name: i for i, instance in enumerate(machine.system.network.instances)}
+    numbers = machine.system.network.instance_numbers
     order = {i: k for k, i in enumerate(tree.joints)}
     found = []
     for batch in machine.system.batches:

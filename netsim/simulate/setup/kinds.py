@@ -100,7 +100,7 @@ def _number(found: dict[Key, int], key: Key) -> int:
 
 def _number_nodes(system: System, islands: Array, kind: Array, found: dict[Key, int]) -> None:
     """Kinds of the nodes' quantities."""
-    nk, numbers = system.layout.nk, system.network.node_numbers()
+    nk, numbers = system.layout.nk, system.network.node_numbers
     for node, first in system.numbering.with_unknowns(system.network):
         label, at = int(islands[numbers[node.name]]), first
         for i, quantity in enumerate(node.domain.across):
