@@ -231,7 +231,7 @@ def test_periodic_states_tell_what_a_period_tells():
     assert model.analyse("sweep_periodic", **given).attrs["warnings"] == ""
 
 
-def test_kinds_are_told_once_with_their_first_runs():
+def test_kinds_are_one_per_kind_with_their_first_runs():
     one, other = Problem("W1", "first", hint="mend it"), Problem("W1", "later")
     many = [(i, [other if i else one]) for i in range(NAMED + 3)]
     told = one_per_code([*many, (20, [Problem("W2", "else")])], 30, "case", lambda i: f"x = {i}")

@@ -123,7 +123,7 @@ def test_a_script_asks_for_its_analyses(tmp_path):
     assert found.time[-1] == pytest.approx(1e-5)
 
 
-def test_what_is_not_supported_is_told_once_with_all_lines(tmp_path):
+def test_what_is_not_supported_is_one_per_kind_with_all_lines(tmp_path):
     lines = ("M1 a b 0 0 nb", "M2 b a 0 0 nb", "N1 a b gg", "R1 a 0 {rr}", "N2 b a gg", "N3 b a gg", ".model nb nmos(level=54)", ".op")
     with pytest.raises(InputError) as caught:
         circuit_program(written(tmp_path, *lines))

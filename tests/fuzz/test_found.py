@@ -93,7 +93,7 @@ def test_samples_of_a_recursion_are_bounded():
         netsim.load(text).samples()
 
 
-def test_word_that_an_analysis_does_not_have_is_told_once():
+def test_word_that_an_analysis_does_not_have_is_one_per_kind():
     with pytest.raises(InputError) as raised:
         netsim.load("use electrical\nr resistor (a, ground) R = 1 Ohm\nrun static(from = rest)\n").run_options()
     assert [p.code for p in raised.value.problems] == ["E421"]

@@ -195,7 +195,7 @@ def test_a_name_that_is_taken_stays():
     assert "k.loss" not in plain and float(plain["a.v"][-1]) == pytest.approx(0.36787944117, rel=1e-5)
 
 
-def test_a_wrong_unit_of_what_is_lost_is_told_once():
+def test_a_wrong_unit_of_what_is_lost_is_one_per_kind():
     with pytest.raises(InputError) as caught:
         netsim.load(LOSING.replace("dissipates d*v^2", "dissipates d*v") + "k dash (a, ground)\nrun static()\n")
     assert [p.code for p in caught.value.problems] == ["E202"]

@@ -223,7 +223,7 @@ def test_a_capacitive_node_needs_a_start(start: str, runs: str, expected: list[s
     assert codes(f"{divider}{start}\n{runs}\n") == expected
 
 
-def test_a_repeated_mistake_is_told_once() -> None:
+def test_a_repeated_mistake_is_one_per_kind() -> None:
     (problem,) = found("use electrical\nr[k] resistor (a[k], b[k]) R = 1 Ohm for k in 1..4\n")
     assert problem.code == "E301" and "'a[1]' and 'b[1]'" in problem.message and problem.message.endswith("3 more times")
 

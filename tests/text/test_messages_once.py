@@ -17,7 +17,7 @@ def problems_of(text):
     return raised.value.problems
 
 
-def test_mistake_in_a_model_is_told_once_with_the_number_of_instances():
+def test_mistake_in_a_model_is_one_per_kind_with_the_number_of_instances():
     text = "use electrical\nmodel part (p, n : electrical)\n  q resistor (p, n) Rx = 1 Ohm\nend\nx[k] part (a, ground) for k in 1..4\n"
     found = problems_of(text)
     assert [(p.code, p.span.line) for p in found] == [("E227", 3)]

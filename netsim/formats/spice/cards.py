@@ -40,7 +40,7 @@ class Report:
 _NAMED = re.compile(r"'[^']*'")
 
 
-def told_once(problems: list[Problem]) -> list[Problem]:
+def one_per_kind(problems: list[Problem]) -> list[Problem]:
     """Problems in the order of their lines. What is not supported (E130) and what is left out (N130) are told once for
     each kind, with the lines of all."""
     kinds: dict[tuple[str, str], list[Problem]] = {}

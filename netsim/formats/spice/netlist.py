@@ -13,7 +13,7 @@ from netsim.formats.format import Format
 from netsim.formats.spice.analyses.control import INSIDE, beginnings, initial_potentials, read_options, statements
 from netsim.formats.spice.analyses.sweeps import with_swept_parameters
 from netsim.formats.spice.blocks import Block, sorted_blocks
-from netsim.formats.spice.cards import Card, Report, read_cards, told_once
+from netsim.formats.spice.cards import Card, Report, one_per_kind, read_cards
 from netsim.formats.spice.circuit import Circuit
 from netsim.formats.spice.conditions import without_conditions
 from netsim.formats.spice.elements.devices import DEVICES, subcircuit
@@ -54,10 +54,10 @@ def circuit_program(path: Path, types: Collection[str] = (), everything: bool = 
         for problem in _misplaced(card)
     ]
     if report.problems:
-        raise InputError(told_once(report.problems))
+        raise InputError(one_per_kind(report.problems))
     used = (Use("electrical", False), *([Use("signal", False)] if circuit.signals else []))
     body = (*used, *scope.declared(False), *circuit.definitions, *made, *after)
-    return Program(body, str(path), tuple(told_once(report.notes)))
+    return Program(body, str(path), tuple(one_per_kind(report.notes)))
 
 
 def _below(block: Block) -> list[Block]:
