@@ -112,15 +112,17 @@ AT_REST_ANYWHERE = """
 AT_REST_NOWHERE = {
     "nothing holds it, or it stands at no place of its own": """
         battery_pulse bouncing_ball dc_motor gas_bottle many/bouncing_ball mechanisms/redundant_platform
-        msl/Mechanics_MultiBody_Elementary_PointGravity msl/Mechanics_Rotational_CoupledClutches
-        msl/Mechanics_Rotational_LossyGearDemo1 msl/Mechanics_Translational_Friction msl/Mechanics_Translational_SignConvention
-        msl/Thermal_HeatTransfer_TwoMasses optimal/dry_friction optimal/goddard optimal/landing robots/gripper screw_jack""",
+        msl/Mechanics_MultiBody_Elementary_PointGravity msl/Mechanics_Rotational_LossyGearDemo1
+        msl/Mechanics_Translational_SignConvention msl/Thermal_HeatTransfer_TwoMasses optimal/goddard optimal/landing robots/gripper
+        screw_jack""",
     "no voltage is left for what lies between ideal sources, coils and open switches": """
         msl/Electrical_Analog_Rectifier msl/Electrical_Analog_ShowSaturatingInductor""",
     "a relay switches for ever": "msl/Thermal_HeatTransfer_ControlledTemperature",
 }
 """Models whose `static` fails, by reason."""
+HELD = "msl/Mechanics_Rotational_CoupledClutches msl/Mechanics_Translational_Friction optimal/dry_friction"
 LEFT_OUT = {
+    "friction holds it, so that a small push moves nothing": HELD,
     "no search finds its equilibrium": """
         benchmarks/bricard mechanisms/stewart_platform msl/Mechanics_MultiBody_Systems_RobotR3_FullRobot tripod/four_rods""",
     "a run takes more than ten seconds, and others have its elements": """
@@ -229,6 +231,14 @@ def test_the_error_beside_the_response_falls_with_the_amplitude(name, tmp_path):
     large, small = misses(name, tmp_path)
     assert large < 0.3
     assert small < max(0.15 * large, 1e-8)
+
+
+@pytest.mark.parametrize("name", HELD.split())
+def test_what_friction_holds_stays_where_it_rests(name, tmp_path):
+    model = copied(name, tmp_path)
+    speeds = [f"{node.name}.{node.domain.across[0].name}" for node in model.network.nodes if node.domain.name in ("translational", "rotational")]
+    found = model.transient(save=speeds, stop=1.0, from_="static")
+    assert speeds and all(float(abs(found[each]).max()) < 1e-12 for each in speeds)
 
 
 def test_every_model_is_tested_or_has_a_reason():
