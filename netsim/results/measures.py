@@ -16,14 +16,14 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND
 from netsim.network.network import Network
 from netsim.results.measuring.record import MISSING, Record
-from netsim.results.over_frequency.figures import HERTZ, of_frequency
+from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Figure, Samples
 from netsim.results.selection import dimensions_measured
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.typed import evaluate
 from netsim.text.syntax import Assert, Binary, Measure
-from netsim.text.units import NO_DIMENSION, parse_unit
+from netsim.text.units import HERTZ, NO_DIMENSION, parse_unit
 
 Array = np.ndarray
 BROKEN = "E514"

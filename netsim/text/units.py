@@ -67,7 +67,7 @@ class UnknownUnit(ValueError):
         super().__init__(f"'{name}' is not a known unit" + (f" (in '{text}')" if name != text else ""))
 
 
-NO_DIMENSION, ANGLE = Dimension(), Dimension(is_angle=True)
+NO_DIMENSION, ANGLE, HERTZ = Dimension(), Dimension(is_angle=True), Dimension((0, 0, -1, 0, 0, 0, 0))
 
 _PREFIXES = {
     "T": 12,

@@ -51,7 +51,7 @@ def tuned_of(values: Values, machine: Machine, options: OptimalOptions, earlier:
 
     def under(changed: Mapping[str, float]) -> Machine:
         given = {each.name: Number(changed[each.name], "", span=each.span) for each in ranges if each.name in changed}
-        return build_machine(machine.system, Values(values.network, {**values.overrides, **given}), earlier)
+        return build_machine(machine.system, values.changed(given), earlier)
 
     for each in ranges:  # elements may not take what lies at their ends
         under({each.name: each.low})

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import OptionSource
-from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, SECOND, Kind
+from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, Kind
 from netsim.analyses.signals.points import instants
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import expressions_given
 from netsim.text.expressions.typed import number_of
 from netsim.text.syntax import Spanned, Vector
-from netsim.text.units import NO_DIMENSION
+from netsim.text.units import HERTZ, NO_DIMENSION
 
 Array = np.ndarray
-HERTZ = NO_DIMENSION / SECOND
 LEAST_PER_DECADE = 10
 """Frequencies per decade that the adaptive grid begins with."""
 MOST_FREQUENCIES = 1_000_000

@@ -20,10 +20,9 @@ from netsim.results.trajectories import OVER, Trajectory, crossings, largest, ne
 from netsim.text.errors import InputError, NetsimError, Problem, SimulationError, Span
 from netsim.text.expressions.typed import Scope, Typed, evaluate, same_dimension
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number
-from netsim.text.units import NO_DIMENSION, Dimension
+from netsim.text.units import ANGLE, NO_DIMENSION, Dimension
 
 Array = np.ndarray
-RADIAN = Dimension(is_angle=True)
 MISSING = "E513"
 SHORTER = 1e-9
 """By how much, as a share, a run may be shorter than the period whose harmonics are asked for."""
@@ -286,7 +285,7 @@ def _harmonic_phase(record: Record, call: Call, scope: Scope) -> Typed:
     found = harmonics(trajectory, np.array([n]))[0]
     turns = n * float(trajectory.time[0]) / trajectory.length % 1.0
     angle = float(np.angle(found)) + np.pi / 2 - 2 * np.pi * turns
-    return Typed(float((angle + np.pi) % (2 * np.pi) - np.pi), RADIAN)
+    return Typed(float((angle + np.pi) % (2 * np.pi) - np.pi), ANGLE)
 
 
 def _distortion(record: Record, call: Call, scope: Scope) -> Typed:

@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from netsim.library.component import SECOND, names_in, plain_name
+from netsim.library.component import names_in, plain_name
 from netsim.network.network import Network
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
 from netsim.text.syntax import Call, Measure
 from netsim.text.terms import Spanned
-from netsim.text.units import NO_DIMENSION, Dimension
+from netsim.text.units import ANGLE, HERTZ, NO_DIMENSION, Dimension
 
 Array = np.ndarray
-HERTZ, RADIAN = NO_DIMENSION / SECOND, Dimension(is_angle=True)
 MISSING = "E513"
 HALF_POWER = 0.5**0.5
 
@@ -117,7 +116,7 @@ FIGURES: dict[str, tuple[Callable[[Curve], float], Dimension | None]] = {
     "crossover": (crossover, HERTZ),
     "resonance": (resonance, HERTZ),
     "peak": (peak, None),
-    "phase_margin": (phase_margin, RADIAN),
+    "phase_margin": (phase_margin, ANGLE),
     "gain_margin": (gain_margin, NO_DIMENSION),
 }
 """Functions of a response: the figure and its dimension (None: that of the response)."""
@@ -163,7 +162,7 @@ def _series(name: str, frequency: Array, looked: list[float], call: Call, scope:
         if name in ("real", "imag"):
             return Typed(getattr(np.asarray(found.value, complex), name), found.dimension)
         if name == "phase":
-            return Typed(np.unwrap(np.angle(np.asarray(found.value, complex))), RADIAN)
+            return Typed(np.unwrap(np.angle(np.asarray(found.value, complex))), ANGLE)
         gain = np.abs(found.value)
         return Typed(gain, found.dimension) if name == "gain" else Typed(20 * np.log10(gain))
     curve, dimension = _curve(call, frequency, scope, 2)
@@ -173,7 +172,7 @@ def _series(name: str, frequency: Array, looked: list[float], call: Call, scope:
         raise SimulationError(Problem(MISSING, message, call.span))
     looked.append(float(np.exp(x)))
     if name == "phase":
-        return Typed(float(curve.phase(x)), RADIAN)
+        return Typed(float(curve.phase(x)), ANGLE)
     gain = float(np.exp(curve.gain(x)))
     return Typed(gain, dimension) if name == "gain" else Typed(20 * np.log10(gain))
 

@@ -4,7 +4,7 @@ import math
 
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binary, Expr, Number, Unary, Vector
-from netsim.text.units import Dimension, parse_unit
+from netsim.text.units import HERTZ, Dimension, parse_unit
 
 
 def is_bare(expr: Expr) -> bool:
@@ -36,10 +36,10 @@ def refuse_other_turns(expr: Expr, wanted: Dimension) -> None:
     """Raises E202 for `f = 3000 rpm` where a frequency is wanted, and for `w = 50 Hz` where an angular speed is:
     1 Hz is 2 pi rad/s."""
     literal = expr.operand if isinstance(expr, Unary) else expr
-    if not isinstance(literal, Number) or not literal.unit:
+    if wanted != HERTZ or not isinstance(literal, Number) or not literal.unit:
         return
-    unit, hertz = parse_unit(literal.unit), parse_unit("Hz").dimension
-    if unit.dimension != hertz or wanted != hertz:
+    unit = parse_unit(literal.unit)
+    if unit.dimension != HERTZ:
         return
     value, given = literal.value * unit.factor, f"{literal.value:g} {literal.unit}"
     if unit.dimension.is_angle and not wanted.is_angle:
