@@ -54,6 +54,7 @@ def bounds_of(network: Network, values: Values) -> list[Bound]:
             if binding.name in inputs:
                 quantity = inputs[binding.name]
                 try:
+                    refuse_other_turns(binding.value, dimension(quantity.unit))
                     shape = with_dimensions(lift_numbers(binding.value, instance.frame, values, signal), network)
                     found.append(Bound(i, quantity, sizes_of(quantity.size, dict(instance.counts)), shape))
                 except InputError as error:
@@ -148,11 +149,9 @@ def shape_value(
 def _bare_or_typed(shape: Shape, scope: Scope, quantity: Quantity) -> Typed:
     """A lifted literal is no longer bare to `quantity_of`: look at what was lifted."""
     wanted = dimension(quantity.unit)
-    if shape.leaves and not shape.signals and not shape.tables and _only_leaves(shape.expr):
-        for leaf in shape.leaves:
-            refuse_other_turns(leaf.expr, wanted)
-        if all(is_bare(leaf.expr) for leaf in shape.leaves):
-            return Typed(evaluate(shape.expr, scope).value, wanted)
+    is_number = shape.leaves and not shape.signals and not shape.tables and _only_leaves(shape.expr)
+    if is_number and all(is_bare(leaf.expr) for leaf in shape.leaves):
+        return Typed(evaluate(shape.expr, scope).value, wanted)
     return quantity_of(shape.expr, scope, wanted)
 
 

@@ -34,3 +34,16 @@ def test_values_from_python_are_looked_at_too() -> None:
     model = netsim.load(FILTER.format("50 Hz"))
     with pytest.raises(InputError, match="3000 rpm is 50 Hz"):
         model.with_params(f="3000 rpm").transient(stop=1.0)
+
+
+def test_a_frequency_is_refused_after_a_like_speed_was_taken() -> None:
+    """What is known of `w = 3 s^-1` serves every number of the same dimension: the unit as written is none of it."""
+    assert not [p for p in netsim.load(MOTOR.format("3 s^-1")).check() if not p.is_note]
+    test_one_is_refused_for_the_other(MOTOR, "50 Hz", "50 Hz is 314.159 rad/s")
+
+
+def test_items_of_a_vector_are_looked_at() -> None:
+    text = "use spatial\ns spin (ground, b) w = [0, {}, 0]\n"
+    text += "m body (b) m = 1 kg, I = diag(1, 1, 1)*1 kg.m2\nrun transient(stop = 1 s)\n"
+    test_one_is_refused_for_the_other(text, "-50 Hz", "50 Hz is 314.159 rad/s")
+    assert not [p for p in netsim.load(text.format("3 rad/s")).check() if not p.is_note]

@@ -35,6 +35,8 @@ def refuse_sum_of_temperatures(expr: Expr) -> None:
 def refuse_other_turns(expr: Expr, wanted: Dimension) -> None:
     """Raises E202 for `f = 3000 rpm` where a frequency is wanted, and for `w = 50 Hz` where an angular speed is:
     1 Hz is 2 pi rad/s."""
+    for item in expr.items if isinstance(expr, Vector) and not expr.unit else ():
+        refuse_other_turns(item, wanted)
     literal = expr.operand if isinstance(expr, Unary) else expr
     if wanted != HERTZ or not isinstance(literal, Number) or not literal.unit:
         return
