@@ -44,7 +44,7 @@ def _halves(series: Array, time: Array) -> Array:
 
 def _doubtful(series: Array, time: Array, parts: Array) -> tuple[Array, Array]:
     """The intervals, in fours, over which the two rules differ, and the difference that may be left in one of them."""
-    whole = (np.abs(series[..., :-1] + series[..., 1:]) @ np.diff(time) / 2.0)[..., None]
+    whole = (np.abs(series[..., :-1] + series[..., 1:]) * np.diff(time)).sum(axis=-1, keepdims=True) / 2.0
     sides = series[..., :-4:4] + 4.0 * series[..., 2:-2:4] + series[..., 4::4]
     coarse = (time[4::4] - time[:-4:4]) * sides / 6.0
     differ = np.abs(coarse - parts.reshape(*coarse.shape, 4).sum(axis=-1)) > ALIKE * whole
