@@ -85,7 +85,8 @@ def begin_relations(
 
 
 def settle(s: EventIteration, g: Array, t: float) -> bool:
-    """The event iteration from the consistent point in g until nothing changes. Returns whether anything changed.
+    """The event iteration from the consistent point in g until nothing changes. Returns whether anything is other than
+    before: what a round changes another one may take back.
 
     Raises `SimulationError` if the iteration does not end, or if no consistent point follows."""
     before = g[s.values].copy()
@@ -110,9 +111,11 @@ def settle(s: EventIteration, g: Array, t: float) -> bool:
         if answer == LOST or (answer == OTHER_MODE and not len(plan.sizes)):
             make_whole(s, g, t)
             struct = s.nothing
-    if s.watch.stage[ROUND]:
-        s.log += _logged(s, t, np.flatnonzero(before != g[s.values]), g[s.values])
-    return bool(s.watch.stage[ROUND])
+    became, happened = np.flatnonzero(before != g[s.values]), s.watch.changed[len(s.relations) :].any()
+    if not (s.watch.stage[ROUND] and (len(became) or happened)):
+        return False
+    s.log += _logged(s, t, became, g[s.values])
+    return True
 
 
 def _logged(s: EventIteration, t: float, became: Array, values: Array) -> list[Event]:
