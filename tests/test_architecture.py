@@ -35,7 +35,7 @@ ROOMS = {
     "spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
-    "network": "network checks lets placement repetition expansion signals tables values bindings given reading",
+    "network": "network checks lets placement repetition expansion signals tables values bindings of_time.pulses given reading",
     "core": "compiled.kinds compiled.struct compiled.linking compiled.store compiled.digests compiled.sources compiled.translation "
     "compiled.entries compiled.processes compiled.objects compiled.function compiled.call linear.elimination "
     "linear.graphs linear.columns linear.matching "

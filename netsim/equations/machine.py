@@ -28,6 +28,7 @@ from netsim.equations.prescribed import Prescribed, prescribed_parameters, read_
 from netsim.equations.system import System
 from netsim.library.component import WORLD, scalar_count
 from netsim.network.network import GROUND
+from netsim.network.of_time.pulses import wrong_pulses
 from netsim.network.placement import two_places
 from netsim.network.tables import Polynomials, hermite, interpolate, pack, read_column
 from netsim.network.values import Values
@@ -126,6 +127,7 @@ def build_machine(system: System, values: Values, earlier: Callable[[Any, str], 
         except InputError as error:
             problems.extend(error.problems)
     problems.extend(values.unknown_overrides())
+    problems = problems or [*wrong_pulses([(e.shapes, getattr(e, "instances", ())) for e in elements], values)]
     if problems:
         raise InputError(problems)
     buffer = history_of(system, parameters, np.zeros(len(layout.uniforms)))

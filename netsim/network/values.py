@@ -126,7 +126,7 @@ class Values:
             return self.world(text) if text in WORLD else None
 
         return Scope(
-            lambda name: resolve_name(name, whole, names, frame.integers), placed(self.network, frame, self._inside)
+            lambda name: resolve_name(name, whole, names, frame.integers), placed(self.network, frame, self.inside)
         )
 
     def defined(self, path: str, definition: Definition) -> Typed:
@@ -258,7 +258,7 @@ class Values:
         inner = Scope(lambda name: resolve_name(name, whole, declared))
         return inner
 
-    def _inside(self, instance: Instance) -> Scope:
+    def inside(self, instance: Instance) -> Scope:
         """The scope within an instance whose parameters are known; raises `InputError` where they depend on
         themselves."""
         if instance.name in self.placing:

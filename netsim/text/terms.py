@@ -92,6 +92,18 @@ class Call(Spanned):
     keywords: "tuple[tuple[str, Expr], ...]" = ()
 
 
+@dataclass(frozen=True, eq=False)
+class CutPulse(Call):
+    """A `pulse` of a SPICE circuit: what is longer than its period is cut off by the next one, and is meant so. It
+    equals a call."""
+
+    def __eq__(self, other: object) -> bool:
+        mine = self.function, self.arguments, self.keywords
+        return isinstance(other, Call) and mine == (other.function, other.arguments, other.keywords)
+
+    __hash__ = Call.__hash__
+
+
 @dataclass(frozen=True)
 class Vector(Spanned):
     """`[0, 151, 0] mm`: components, and a unit that applies to all ('' for none); components may be vectors (rows)."""

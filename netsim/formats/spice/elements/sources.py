@@ -8,6 +8,7 @@ from netsim.formats.spice.numbers import value_of
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binary, Call, Conditional, Expr, Name, Number, Part, Unary, Vector
+from netsim.text.terms import CutPulse
 
 WAVES = ("pulse", "sin", "sine", "exp", "pwl", "sffm", "am")
 _PORTS = ("portnum", "z0", "pwr", "freq", "phase")
@@ -171,12 +172,8 @@ def _pulse(low: Expr, high: Expr, at: Expr, rise: Expr, fall: Expr, width: Expr,
         ("fall", fall),
         *(() if _is_zero(period) else (("period", period),)),
     ]
-    return plus(
-        low,
-        times(
-            minus(high, low), Call("pulse", (TIME,), tuple((n, v) for n, v in named if n == "width" or not _is_zero(v)))
-        ),
-    )
+    given = tuple((n, v) for n, v in named if n == "width" or not _is_zero(v))
+    return plus(low, times(minus(high, low), CutPulse("pulse", (TIME,), given)))
 
 
 def _sin(offset: Expr, amplitude: Expr, frequency: Expr, at: Expr, damping: Expr, phase: Expr) -> Expr:
