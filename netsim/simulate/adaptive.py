@@ -36,7 +36,7 @@ from netsim.simulate.options import TransientOptions
 from netsim.simulate.pivots import pivots_of
 from netsim.simulate.retreat import Retreat
 from netsim.simulate.run_template import round_sizes
-from netsim.simulate.running import Running
+from netsim.simulate.running import Running, too_large
 from netsim.simulate.setup.arrays.consistent import closing_plan, consistent_plan
 from netsim.simulate.setup.arrays.control import FEATURES, defect_limits, first_control
 from netsim.simulate.setup.arrays.planned import Planned
@@ -283,6 +283,8 @@ def answer_status(run: Running, status: int) -> Problem | None:  # noqa: C901  (
 
     A run that goes on is looked at behind so many attempts, not after some time: its bits are the same every time."""
     pace = run.pace
+    if problem := too_large(run):
+        return problem
     if status == GOING and _tried(run) < pace.due:
         return stuck_problem(run, pace.mark)
     looking = not run.options.formula

@@ -30,6 +30,8 @@ from netsim.results.selection import Named
 from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.arrays.planned import Planned
+from netsim.text.errors import Problem
+from netsim.text.limits import TOO_LARGE, limit
 
 Array = np.ndarray
 
@@ -42,6 +44,9 @@ EFFORT = (
 
 FORMER = {"corners": "time_events"}
 """Former names of attributes, which a result still has for one version."""
+
+MANY = 100.0
+"""A larger limit is proposed to runs that take up to so many times the numbers that they have."""
 
 
 @dataclass
@@ -161,3 +166,18 @@ class Running:
         rows = self.sampler.trace[: int(self.control.places[TRACED])]
         rows = rows.copy() if self.reused else rows
         return rows.reshape(-1, len(self.sampler.nodes), rows.shape[1])
+
+
+def too_large(run: Running) -> Problem | None:
+    """E260 where samples and traces of the steps so far would fill the memory."""
+    places, sampler = run.control.places, run.sampler
+    row = 1 + sampler.values.shape[1] + sampler.account.shape[1]
+    count = int(places[ROW]) * row + int(places[TRACED]) * sampler.trace.shape[1]
+    if count <= limit("values"):
+        return None
+    message = f"{run.steps} steps, up to t = {run.now:.5g} s of {run.options.stop:.5g} s, leave {count:.3g} numbers: "
+    message += f"at most {limit('values'):.6g} are allowed"
+    hint = "a larger `rtol`, or a method of higher order, takes fewer steps"
+    if (wanted := count * run.options.stop / max(run.now, 1e-300)) < MANY * count:
+        hint += f"; where that is meant: --limit values={wanted:.1g}"
+    return Problem(TOO_LARGE, message, hint=hint)

@@ -16,7 +16,7 @@ LIMITS: Mapping[str, tuple[float, str]] = {
     "elements": (300_000, "elements of a network, those of models and loops included; also the largest count"),
     "terms": (50_000, "terms of an expression in which lets of signals are written out"),
     "depth": (100, "lets of signals that stand on one another"),
-    "values": (3e8, "numbers in a result: samples times signals"),
+    "values": (3e8, "numbers in a result: samples times signals, and what is kept of steps"),
     "steps": (1e10, "steps that a run takes at least: its stop over `step` or `max_step`"),
     "cases": (1e6, "cases of a sweep"),
     "files": (1_000, "files that include one another"),

@@ -9,7 +9,7 @@ import pytest
 import netsim
 from netsim.cli import main
 from netsim.text import errors
-from netsim.text.errors import SHOWN, InputError, Problem, Span
+from netsim.text.errors import SHOWN, InputError, Problem, SimulationError, Span
 from netsim.text.limits import LIMITS, limit, limits
 
 CIRCUIT = "use electrical\nv voltage (a, ground) v = 1 V\nr resistor (a, b) R = 1 Ohm\nc capacitor (b, ground) C = 1 F\n"
@@ -234,3 +234,12 @@ def test_hints_of_many_wrong_lines_cost_no_more_than_those_that_are_shown(line, 
         netsim.load(f"use electrical\n{lines}\nrun transient(stop = 1 s)\n").check()
     assert sum(p.code.startswith(code) for p in caught.value.problems) >= (3 * SHOWN if line[0] == "r" else 1)
     assert len(calls) <= SHOWN
+
+
+@pytest.mark.parametrize("run", ["periodic(method = euler, rtol = 1e-9)", "sensitivity(stop = 1 s, of = [c.v], to = [r.R])", "transient(stop = 1 s)"])
+def test_steps_that_fill_the_memory_are_told(run):
+    """Implicit Euler takes 10^9 steps for the first run, whose unknowns at all of them are kept."""
+    text = CIRCUIT.replace("v = 1 V", "v = 1 V*sin(2*pi*time/(1 s))").replace("C = 1 F", "C = 10 mF")
+    with limits(values=2000), pytest.raises(SimulationError, match=r"E260 \d+ steps, up to t = .* s of [13] s, leave .* numbers") as told:
+        netsim.load(f"{text}run {run}\nsave c.v\n").run()
+    assert ("--limit values" in str(told.value)) == ("euler" not in run)

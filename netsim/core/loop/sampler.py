@@ -88,15 +88,20 @@ class Sampler(NamedTuple):
 def with_more_rows(sampler: Sampler) -> Sampler:
     """The same with room for twice as many samples."""
     return sampler._replace(
-        values=np.vstack([sampler.values, np.zeros_like(sampler.values)]),
-        account=np.vstack([sampler.account, np.zeros_like(sampler.account)]),
-        times=np.append(sampler.times, np.zeros_like(sampler.times)),
+        values=_doubled(sampler.values), account=_doubled(sampler.account), times=_doubled(sampler.times)
     )
 
 
 def with_longer_trace(sampler: Sampler) -> Sampler:
     """The same with room for the nodes of twice as many steps."""
-    return sampler._replace(trace=np.vstack([sampler.trace, np.zeros_like(sampler.trace)]))
+    return sampler._replace(trace=_doubled(sampler.trace))
+
+
+def _doubled(rows: Array) -> Array:
+    """Twice as many rows; the new ones take no memory before they are written."""
+    found = np.zeros((2 * len(rows), *rows.shape[1:]))
+    found[: len(rows)] = rows
+    return found
 
 
 @inner
