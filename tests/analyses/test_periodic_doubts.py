@@ -104,3 +104,17 @@ run periodic()
     assert data.attrs["distortion.u"] == pytest.approx(share, abs=2e-9)
     assert data.attrs["distortion.y"] == pytest.approx(wanted, abs=2e-9)
     assert data.attrs["measure.d"] == pytest.approx(data.attrs["distortion.y"], rel=1e-9)
+
+
+@pytest.mark.parametrize("t", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize(("decay", "size"), [(20, np.exp(-20)), (30, np.exp(-30)), (60, 0), (2e3, 0), (1e6, 0)])
+def test_multipliers_within_rounding_are_none(decay, size, t):
+    """One state decays by e^-decay in a period, the other by two thirds of that. 0 has no sign."""
+    text = f"use electrical\nsrc voltage (a, ground) v = 1 V*sin(2*pi*time/({t!r} s))\n"
+    for k, share in enumerate((1, 1.5)):
+        text += f"r{k} resistor (a, b{k}) R = 1 Ohm\nc{k} capacitor (b{k}, ground) C = {t * share / decay!r} F\n"
+    data = netsim.load(f"{text}save b0.v").periodic()
+    smaller = np.sort(np.abs(data["multipliers.real"].values))[0]
+    assert smaller == pytest.approx(size, rel=1e-5)
+    assert "changing its sign" not in data.attrs["orbit"]
+    assert ("gone after a period" in data.attrs["orbit"]) == (decay > 30)

@@ -25,6 +25,8 @@ MOVED = 1e-6
 """Positions that go on by more than this share of their sizes in a period are told."""
 MULTIPLIED = 100.0
 """Errors of a period are measured that the periodic state is wrong by so many times, and more."""
+ROUNDING = 32.0 * np.finfo(float).eps
+"""Of the largest of what a period is made of: multipliers below what this makes of them are 0."""
 SHOWN, NAMED, SHARE = 6, 3, 0.3
 """Multipliers in a line; states that are named for a growing disturbance, and the share of the largest they have."""
 
@@ -39,12 +41,24 @@ class Floquet:
 
 
 def floquet(lap: PeriodMap, free: bool) -> Floquet:
-    """The multipliers of an orbit."""
-    found, vectors = np.linalg.eig(lap.monodromy)
+    """The multipliers of an orbit; those that are nothing but rounding are 0."""
+    found, vectors = _eigenvalues(lap.monodromy)
     order = np.argsort(-np.abs(found), kind="stable")
     for _ in range(lap.still.shape[1] + free):
         order = np.delete(order, np.argmin(np.abs(found[order] - 1.0)))
     return Floquet(found[order], lap.along.basis @ vectors[:, order])
+
+
+def _eigenvalues(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues and their vectors. An error E of the matrix moves a simple eigenvalue by |y'E x|/|y'x|, with its
+    vectors y and x of length 1, so that what is not above that for rounding errors of changes of 1 is 0."""
+    from scipy.linalg import eig
+
+    found, left, right = eig(matrix, left=True) if len(matrix) else (np.zeros(0), *2 * (matrix,))
+    along = np.abs(np.sum(left.conj() * right, axis=0))
+    height = ROUNDING * max(1.0, np.linalg.norm(matrix) if len(matrix) else 0.0)
+    found[np.abs(found) * along <= height] = 0.0
+    return found, right
 
 
 def error_verdict(lap: PeriodMap, free: bool, options: TransientOptions) -> Problem | None:
