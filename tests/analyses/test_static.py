@@ -399,7 +399,7 @@ def problem(text: str):
 def test_free_mass_that_is_pushed_is_named():
     found = problem("use translational\nm1 mass (a) m = 1 kg\nm2 mass (b) m = 1 kg\nc1 spring (b, ground) c = 1 N/m\nf1 force (a) F = 1 N\n")
     assert found.code == "E440" and "nothing resists motion of 'a'" in found.message and "'b'" not in found.message and found.span.line == 2
-    assert "tried" in found.hint
+    assert "tried" in found.hint and "spring" in found.hint
 
 
 @pytest.mark.parametrize("gain, volts", [(1, 5.0), (1, 1e-9), (1, 1e6), (-1, 5.0)])
@@ -412,9 +412,26 @@ def test_a_loop_of_controlled_sources_of_gain_one_has_no_solution(gain, volts):
     if gain == 1:
         found = problem(text)
         assert found.code == "E440" and "potential of 'c'" in found.message and found.span.line == 4
+        assert "that conducts" in found.hint and "spring" not in found.hint
     else:  # the current that enters d is that from b to ground, and half of V/R
         (loss,), _ = at(text, "r2.loss")
         assert loss == pytest.approx((volts / 2) ** 2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("use signal\ni integrator (w, y)\nc constant (w) value = 1\n", "what is integrated is zero at rest"),
+        ("use signal\ng gain (x, y) k = 1\nc constant (w) value = 1\ns sum (y, w, x)\n", "cancels in a closed loop"),
+        ("use signal\ni integrator (x, z)\ng gain (x, y) k = 1\nc constant (w) value = 1\ns sum (y, w, x)\n", "cancels in a closed loop"),
+        ("use electrical\ns voltage (a, ground) v = 1 V\nl inductor (a, ground) L = 1 mH\n", "put a resistor beside one of them"),
+    ],
+)
+def test_the_remedy_is_that_of_the_cause(lines, words):
+    """Integrators are named where what they integrate is not zero, and not in loops without any."""
+    found = problem(lines)
+    assert found.code == "E440" and words in found.hint
+    assert ("integrator" in found.hint) == ("integrated" in words)
 
 
 def test_free_mass_without_load_stays_and_is_told():

@@ -20,7 +20,7 @@ from netsim.initial.assembly import Sizes
 from netsim.initial.charts import recharted
 from netsim.initial.diagnosis.suspects import not_finite
 from netsim.initial.static.homotopy import RUNGS, newton, pseudo_transient, run_rungs
-from netsim.initial.static.rest import Rest, at_rest
+from netsim.initial.static.rest import Rest, at_rest, step_matrix
 from netsim.initial.static.search import Contradicted, Search, search_of
 from netsim.network.network import Instance
 from netsim.text.errors import Problem, SimulationError
@@ -33,7 +33,10 @@ FAR = 1e6
 STAYING = ("limited Newton", "damped Newton")
 GROWS = 1e-7
 PUSH = 0.02
+RESISTED = "hold it with a spring or a joint, or connect it to ground"
+CONDUCTED = "connect it to ground by an element that conducts"
 INTEGRATED = "what is integrated is zero at rest: close a loop around the integrator, or begin with from = rest"
+LOOPED = "what they have in common cancels in a closed loop, as behind a gain of 1: change a factor in it"
 SMALL = 0.3
 """Away from an unstable state an implicit step leads only while it is short against the growth: later it leads back."""
 
@@ -239,6 +242,13 @@ def _contradicting(system: System, rows: Array) -> str:
     return " and ".join(dict.fromkeys(describe_row(system, int(i)) for i in np.argsort(-np.abs(rows))[:2]))
 
 
+def _integrated(rest: Rest, g: Array, rows: Array) -> bool:
+    """Whether rates of differentiated quantities, which are zero at rest, stand in equations of a combination."""
+    without, entries = (step_matrix(rest.machine, g.copy(), 1.0, 0.0, alpha)[1] for alpha in (0.0, 1.0))
+    with_rates = rest.machine.system.pattern.indices[entries != without]
+    return bool((np.abs(rows[with_rates]) > LARGE * np.abs(rows).max()).any())
+
+
 def _none_found(search: Search) -> SimulationError:
     system = search.rest.machine.system
     tried = f"tried: {'; '.join(search.log)}"
@@ -247,9 +257,12 @@ def _none_found(search: Search) -> SimulationError:
     if singular is not None:
         pushed = max(singular.null_rows.T, key=lambda row: abs(row @ residual))
         free = max(singular.null_columns.T, key=lambda column: abs(column @ pushed))
-        held = search.rest.carried[np.abs(free) > LARGE * np.abs(free).max()].any()
-        remedy = "hold it with a spring or a joint, or connect it to ground" if held else INTEGRATED
-        hint = "; ".join([*sentences(system, free), remedy, tried])
+        large = np.flatnonzero(np.abs(free) > LARGE * np.abs(free).max())
+        held, moves = search.rest.carried[large].any(), large[0] < system.layout.nk
+        known = sentences(system, free)
+        remedies = [] if held or known else [INTEGRATED if _integrated(search.rest, search.g, pushed) else LOOPED]
+        remedies += [RESISTED if moves else CONDUCTED] if held else []
+        hint = "; ".join([*known, *remedies, tried])
         why = "it is loaded" if held else f"{_contradicting(system, pushed)} contradict one another at rest"
         message = f"{undetermined(system, free)}, and {why}: there is no equilibrium"
         return SimulationError(Problem("E440", message, span_of(system, free), hint=hint))
