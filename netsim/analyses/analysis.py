@@ -29,6 +29,7 @@ from netsim.text.expressions.from_python import parse_expression
 from netsim.text.expressions.typed import Scope
 from netsim.text.limits import TOO_LARGE
 from netsim.text.syntax import Binding, Expr, Name, Run
+from netsim.text.terms import NOWHERE
 
 Prepared = tuple[Values, System, Structure]
 Options = TypeVar("Options")
@@ -97,7 +98,8 @@ class OptionSource:
     @property
     def spans(self) -> dict[str, Span | None]:
         """Where each option is written; the line itself under ''."""
-        return {"": self.run.span, **{b.name: b.span for b in self.run.options if b.name not in self.given}}
+        line = self.run.span if self.run.span != NOWHERE else None
+        return {"": line, **{b.name: b.span for b in self.run.options if b.name not in self.given}}
 
 
 @dataclass(frozen=True)

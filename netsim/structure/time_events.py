@@ -169,7 +169,7 @@ def _bisected(switching: Series, low: Array, high: Array, level: Array, falling:
 
 def _of_table(machine: Machine, table: int, kind: str, argument: Series, stop: float) -> Array:
     """Instants at which a table's argument passes its samples (its ends alone, where it is smooth between)."""
-    breaks = _breaks(machine, table)
+    breaks = table_breaks(machine, table)
     return _passed(breaks if kind in ("linear", "hold") else breaks[[0, -1]], argument, stop)
 
 
@@ -181,12 +181,13 @@ def samples_passed(machine: Machine, stop: float) -> Array:
         for (table, call), shape in zip(prescribed.calls, prescribed.shapes):
             if call.kind not in ("linear", "hold"):
                 argument = text_of_shape(shape, machine.values).series(shape.expr)
-                found.append(_passed(_breaks(machine, table), argument, stop, SAMPLES))
+                found.append(_passed(table_breaks(machine, table), argument, stop, SAMPLES))
     every = np.unique(np.concatenate(found))
     return every[(every > 0.0) & (every < stop)]
 
 
-def _breaks(machine: Machine, table: int) -> Array:
+def table_breaks(machine: Machine, table: int) -> Array:
+    """The arguments between which a table has its pieces."""
     problem = machine.problem
     return problem.table_breaks[problem.table_first[table] : problem.table_first[table + 1]]
 

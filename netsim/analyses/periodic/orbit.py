@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netsim.analyses.analysis import Task
+from netsim.analyses.periodic.clock import clock_of
 from netsim.analyses.periodic.shooting import NOTHING, PeriodMap, check_next, last_point, orbit
-from netsim.analyses.periodic.sources import check_repeats, common_period, is_free
+from netsim.analyses.periodic.sources import check_repeats, check_samples, common_period, is_free, later_change
 from netsim.analyses.periodic.stability import MOVED
 from netsim.analyses.periodic.states import point_at, states_of
 from netsim.analyses.sensitivity.forward import traced_run
@@ -19,6 +20,7 @@ from netsim.results.samples import Samples, Signal, Trace
 from netsim.results.selection import Selection, add_unseen, reader_of, select
 from netsim.results.series import trajectory_of
 from netsim.results.trajectories import Trajectory
+from netsim.simulate.events.iteration import event_iteration
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.time_events import time_events_of
@@ -41,13 +43,15 @@ class PeriodicOptions:
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """An orbit, how many periods were run for it, what is saved of it; whether it is a free oscillation."""
+    """An orbit, how many periods were run for it, what is saved of it; whether it is a free oscillation; what its
+    sources leave in doubt."""
 
     orbit: PeriodMap
     count: int
     selection: Selection
     unseen: Sequence[str]
     free: bool
+    doubts: tuple[Problem, ...] = ()
 
 
 def find_orbit(task: Task, options: PeriodicOptions) -> Orbit:
@@ -68,13 +72,14 @@ def _found(task: Task, options: PeriodicOptions) -> Orbit:
     warm, events = replace(options.run, stop=duration), time_events_of(machine, duration)
     first = traced_run(machine, structure, g.copy(), warm, events, Selection(), NOTHING, task.progress)
     states = states_of(first, first.traced[:, :, 1:].reshape(-1, machine.system.layout.size))
+    later = later_change(machine, g, last_point(first), states.clock, period)
     if options.warm_up:
         g = point_at(machine, structure, states.clock.begun_again(machine, g, last_point(first), duration))
     start = Point(machine, structure, g, 0.0)
     found, count = orbit(start, period, free, options.run, selection, states)
     if not repeats:
         check_next(found, options.run)
-    return Orbit(found, count, selection, unseen, free)
+    return Orbit(found, count, selection, unseen, free, (later,) if later else ())
 
 
 def period_of(machine: Machine, structure: Structure, g: Array, given: float) -> tuple[float, bool, bool]:
@@ -87,6 +92,7 @@ def period_of(machine: Machine, structure: Structure, g: Array, given: float) ->
         hint = "period = 1 ms: of the sources, or about that of a free oscillation"
         raise InputError(Problem("E422", "no common period of sources is found: periodic() needs 'period'", hint=hint))
     free = common is None and is_free(machine, structure, g, period)
+    check_samples(clock_of(machine, event_iteration(machine, structure), g), period)
     return period, free, free or check_repeats(machine, g, period)
 
 

@@ -59,7 +59,8 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     found = find_orbit(task, options)
     orbit, seen = found.orbit, sample_orbit(found.orbit, found.selection)
     multipliers, (warnings, broken) = floquet(orbit, found.free), verdicts(orbit.found.run)
-    doubts = filter(None, (error_verdict(orbit, found.free, options.run), unsteady_verdict(found, seen, options.run)))
+    doubts = [error_verdict(orbit, found.free, options.run), unsteady_verdict(found, seen, options.run)]
+    warnings = (*found.doubts, *warnings, *filter(None, doubts))
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
     text = [
@@ -79,7 +80,7 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     return Samples(
         "", seen.time, seen.signals, seen.values, seen.account, attributes,
         unseen={name: seen.columns[name] for name in found.unseen}, origin=orbit.start.g, trace=seen.trace,
-        beside=_beside(seen.signals, amplitudes, multipliers), warnings=(*warnings, *doubts), broken=broken,
+        beside=_beside(seen.signals, amplitudes, multipliers), warnings=warnings, broken=broken,
     )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def run(task: Task, options: PeriodicAcOptions) -> Samples:
     signals = tuple(_signals(shown, [sources[name][0] for name in names], sidebands))
     table = values.reshape(len(values), -1)
     warnings, broken = verdicts(found.orbit.found.run)
-    doubts = filter(None, (error_verdict(found.orbit, found.free, options.state.run),))
+    doubts = filter(None, (*found.doubts, error_verdict(found.orbit, found.free, options.state.run)))
     return Samples(
         "", options.frequencies, signals, table, attributes=attributes, origin=found.orbit.start.g,
         axis="frequency", about=(claims_along(found, found.orbit),), warnings=(*warnings, *doubts), broken=broken,

@@ -76,7 +76,8 @@ def states_of(run: Running, rows: Array) -> States:
     held = rows[:, layout.discretes : layout.befores]
     numbers = layout.discretes + np.flatnonzero((held != np.round(held)).any(axis=0) & (held != held[:1]).any(axis=0))
     places = np.concatenate([np.arange(layout.x, layout.a), contents, numbers]).astype(np.int64)
-    return States(places, sizes_of(run, rows, places), _angles(run.machine.system), clock_of(run.machine))
+    clock = clock_of(run.machine, run.events, rows[0])
+    return States(places, sizes_of(run, rows, places), _angles(run.machine.system), clock)
 
 
 def sizes_of(run: Running, rows: Array, places: Array) -> Array:

@@ -130,7 +130,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
     warnings, broken = (one_per_code(enumerate(each), len(values), "periodic state", where) for each in (doubts, wrong))
     return Samples(
         "", count, shown, values, attributes=attributes, finished=not failure, message=message, axis="point",
-        about=tuple(judged), warnings=warnings, broken=broken,
+        about=tuple(judged), warnings=(*start.doubts, *warnings), broken=broken,
     )  # fmt: skip
 
 

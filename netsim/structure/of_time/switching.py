@@ -84,23 +84,20 @@ def _world(values: Values, name: str) -> Typed:
     return values.world(name)
 
 
-def component_texts(machine: Machine, bends: bool = True) -> Iterator[tuple[Text, list[Expr]]]:
+def component_texts(machine: Machine, bends: bool = True, whens: bool = False) -> Iterator[tuple[Text, list[Expr]]]:
     """The equations of every component that may switch by the time or by an input that is a function of it; without
-    `bends`, that read the time."""
+    `bends`, that read the time; with `whens`, conditions and actions of its events, too."""
     given = [p for p in machine.system.prescribed_inputs if p.stage == 1]
     driven = {(instance.name, name): shape for p in given for shape, (instance, name) in zip(p.shapes, p.owners)}
     for batch in machine.system.batches:
         definition = batch.instances[0].component.definition if batch.instances and not batch.shapes else None
-        if definition is None or not _may_switch(definition, bends):
+        if definition is None or not _may_switch(definition, bends, whens):
             continue
         for instance in batch.instances:
             inputs = {
                 q.name: driven[instance.name, q.name] for q in definition.inputs if (instance.name, q.name) in driven
             }
-            yield (
-                _of_instance(instance, definition, inputs, machine.values),
-                [side for e in definition.equations for side in (e.left, e.right)],
-            )
+            yield _of_instance(instance, definition, inputs, machine.values), _sides(definition, whens)
 
 
 def time_texts(machine: Machine) -> Iterator[Series]:
@@ -124,13 +121,18 @@ def of_time(expr: Any, text: Text) -> Iterator[Series]:
             yield from of_time(part, text)
 
 
-def _may_switch(definition: ComponentDef, bends: bool) -> bool:
+def _sides(definition: ComponentDef, whens: bool) -> list[Expr]:
+    """What stands in the equations of a component, and in its events."""
+    found = [side for e in definition.equations for side in (e.left, e.right)]
+    for when in definition.whens if whens else ():
+        found += [when.condition, *(action.value for action in when.actions)]
+    return found
+
+
+def _may_switch(definition: ComponentDef, bends: bool, whens: bool) -> bool:
     """Whether the time or an input is read, and something in the text can bend; without `bends`, whether the time
     is."""
-    texts = [
-        *(side for e in definition.equations for side in (e.left, e.right)),
-        *(item.value for item in definition.lets),
-    ]
+    texts = [*_sides(definition, whens), *(item.value for item in definition.lets)]
     parts = [part for text in texts for part in _parts(text)]
     names = {"time", *(q.name for q in definition.inputs if bends)}
     reads = any(isinstance(part, Name) and part.parts[0].text in names for part in parts)
