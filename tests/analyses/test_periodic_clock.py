@@ -100,3 +100,18 @@ def test_samples_that_begin_behind_the_search_are_told():
 def test_samples_that_do_not_repeat_are_refused(text, period, words):
     with pytest.raises((InputError, SimulationError), match=words):
         netsim.load(text + LAG.format(t=1.0)).periodic(period=period)
+
+
+@pytest.mark.parametrize("t", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize(("block", "value"), [("mean", 2.0), ("effective", np.sqrt(4.5))])
+def test_what_a_signal_was_over_a_period_repeats(block, value, t):
+    text = f"use signal\ns signal_source (u) value = 2 + sin(2*pi*time/({t!r} s))\nm {block} (u, z) f = {1 / t!r} Hz\n" + LAG.format(t=t)
+    data = netsim.load(text).periodic()
+    assert data["amplitude(y)"].values[0] == pytest.approx(value, rel=1e-8)
+
+
+def test_a_count_that_goes_on_is_named():
+    """It is read by what shows it, so that it may matter."""
+    text = "use signal\ns signal_source (u) value = sin(2*pi*time/(1 s))\nh hysteresis (u, z) low = -0.5, high = 0.5\nc edge_counter (z, n)\n"
+    with pytest.raises(SimulationError, match=r"E447 .* 'c.n' is \d+ at the beginning of a period and \d+ at its end"):
+        netsim.load(text + LAG.format(t=1.0)).periodic()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.states import Directions, States, directions, point_at, sizes_of
+from netsim.analyses.periodic.states import Directions, States, directions, names_of_discretes, point_at, sizes_of
 from netsim.analyses.sensitivity.forward import Forward, follow, traced_run
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point
@@ -218,7 +218,7 @@ def orbit(
             continue
         step, change = found
         size = max(float(np.abs(here.along.basis @ step).max(initial=0.0)), abs(change) / here.period)
-        if _settled(here) and (
+        if not len(_unsettled(here)) and (
             size <= options.rtol or (size > 0.5 * before and max(size, here.distance) <= NOISE * options.rtol)
         ):
             _check_turns(here)
@@ -243,7 +243,14 @@ def _not_found(here: PeriodMap, free: bool, brief: bool, alone: bool, count: int
         message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
         hint = "what stores energy without a loss, or moves along freely, needs a damper or a resistance"
         return SimulationError(Problem("E449", message, hint=hint))
-    names = here.states.names(here.start.machine.system)
+    system = here.start.machine.system
+    if len(changed := _unsettled(here)) and not here.distance > AT_REST:
+        name, k = names_of_discretes(system)[int(changed[0])], system.layout.discretes + changed[0]
+        message = f"no periodic state was found in {count} periods: '{name}' is {here.start.g[k]:.6g} at the beginning "
+        message += f"of a period and {here.end[k]:.6g} at its end"
+        hint = "leave out what counts on, or look for a multiple of the period (subharmonics)"
+        return SimulationError(Problem("E447", message, hint=hint))
+    names = here.states.names(system)
     worst = int(np.argmax(np.abs(here.miss)))
     message = f"no periodic state was found in {count} periods: '{names[worst]}' changes most over a period of "
     message += f"{here.period:.6g} s, by {abs(here.miss[worst]) * here.states.sizes[worst]:.3g} in SI units"
@@ -286,12 +293,12 @@ def _fitting(lap: PeriodMap, free: bool) -> States | None:
     return replace(states, sizes=sizes) if apart.any() else None
 
 
-def _settled(lap: PeriodMap) -> bool:
-    """Whether conditions and counts are at the end what they are at the start."""
+def _unsettled(lap: PeriodMap) -> Array:
+    """Conditions and counts, by number, that are not at the end what they are at the start."""
     layout = lap.start.machine.system.layout
     held = slice(layout.discretes, layout.befores)
     here, there = lap.start.g[held], lap.end[held]
-    return bool(((here == there) | (here != np.round(here)) | (there != np.round(there))).all())
+    return np.flatnonzero((here != there) & (here == np.round(here)) & (there == np.round(there)))
 
 
 def _improved(

@@ -48,13 +48,7 @@ class States:
 
     def names(self, system: System) -> list[str]:
         """Their names in the netlist's words."""
-        names, nk = state_names(system), system.layout.nk
-        held = {
-            int(number): f"{label}.{name}"
-            for batch in system.batches
-            for i, name in enumerate(batch.form.events.names)
-            for label, number in zip(batch.labels, batch.discretes(i))
-        }
+        names, nk, held = state_names(system), system.layout.nk, names_of_discretes(system)
         numbers = self.places[2 * nk + system.layout.nq :] - system.layout.discretes
         return [*names[:nk], *system.names[:nk], *names[system.n :], *(held[int(k)] for k in numbers)]
 
@@ -65,6 +59,16 @@ class States:
         into_chart(machine.struct, base, start, here)
         into_chart(machine.struct, base, end, there)
         return np.asarray((there[self.places] - here[self.places]) / self.sizes)
+
+
+def names_of_discretes(system: System) -> dict[int, str]:
+    """Their names in the netlist's words, by number; '' behind the dot for hidden ones."""
+    return {
+        int(number): f"{label}.{name}"
+        for batch in system.batches
+        for i, name in enumerate(batch.form.events.names)
+        for label, number in zip(batch.labels, batch.discretes(i))
+    }
 
 
 def states_of(run: Running, rows: Array) -> States:
