@@ -53,7 +53,7 @@ ROOMS = {
     "kernels.precomputation "
     "layout numbering batches parameters inputs prescribed expression_form elements system history "
     "machine starts.rows starts.written messages",
-    "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching time_events "
+    "structure": "orders nullspace pencil prescribed roles causes unconnected rest of_time.switching of_time.periods time_events "
     "of_time.continuity of_time.smoothness findings",
     "initial": "cut_sets charts conflicts diagnosis.suspects diagnosis.diagnosis consistent.derivatives stages consistent.newton fixed assembly "
     "diagnosis.changes diagnosis.operating_point "

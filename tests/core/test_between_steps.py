@@ -421,3 +421,25 @@ def test_a_current_that_jumps_at_the_start_stops_no_first_step(stop):
     # the first step is as short as what decays in a millionth of the run asks for
     assert 0.0 < t[1] < 1e-6
     assert np.abs(samples.series("s.v") - np.exp(-1e6 * t)).max() < ALLOWED * 1e-6
+
+
+@pytest.mark.parametrize(("method", "scale"), [("radau", 1.0), ("radau", 1e-9), ("bdf", 1.0), ("trbdf2", 1.0), ("rk45", 1.0), ("rk8", 1e6)])
+@pytest.mark.parametrize("periods", [101, 1000, 4000])
+def test_a_wave_of_many_periods_is_followed(method, scale, periods):
+    """Nothing has a state but the work and the count: whole numbers of periods are zero at all samples of a grid."""
+    text = f"""use electrical
+use signal
+src   voltage       (a, ground)  v = 1 V*sin(2*pi*time/({scale!r} s))
+r1    resistor      (a, ground)  R = 1 Ohm
+s     signal_source (u)          value = a.v/(1 V)
+t     threshold     (u, w)       level = 0.3
+c     edge_counter  (w, n)
+save n, a.v
+measure effective = rms(a.v)
+run transient(stop = {periods * scale!r} s, sample = {periods * scale / 4!r} s)
+"""
+    data = load(text).transient(method=method, rtol=1e-5)
+    assert float(data["n"][-1]) == periods
+    assert data.attrs["measure.effective"] == pytest.approx(np.sqrt(0.5), rel=1e-5)
+    assert float(data["energy.dissipated"][-1]) == pytest.approx(periods * scale / 2, rel=1e-5)
+    assert data.attrs["steps"] < 130 * periods

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
 
 import numpy as np
 
@@ -11,16 +10,15 @@ from netsim.analyses.periodic.clock import Clock, clock_of
 from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
-from netsim.library.component import plain_name
 from netsim.network.network import Instance
 from netsim.simulate.events.iteration import event_iteration
 from netsim.simulate.setup.features import each_of
+from netsim.structure.of_time.periods import periods_of
 from netsim.structure.of_time.switching import (
     NO_FUNCTION_OF_TIME,
     Series,
     Text,
     component_texts,
-    inside,
     of_time,
     switching_of,
     text_of_shape,
@@ -28,7 +26,7 @@ from netsim.structure.of_time.switching import (
 from netsim.structure.time_events import table_breaks
 from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.typed import span_of
-from netsim.text.syntax import Call, Expr
+from netsim.text.syntax import Expr
 
 Array = np.ndarray
 LOOKS = 41
@@ -174,50 +172,13 @@ def common_period(machine: Machine, structure: Structure, g: Array) -> float | N
     """The shortest period of everything periodic that reads the time; None where nothing does, or there is no common
     one."""
     read = [*_bound(machine), *_read(machine)]
-    found = [period for text, expr in read for period in _periods(expr, text)] + _of_samples(machine, structure, g)
+    found = [period for text, expr in read for period in periods_of(expr, text)] + _of_samples(machine, structure, g)
     if not found:
         return None
     ratios = [Fraction(each / found[0]).limit_denominator(MOST_RATIO) for each in found]
     if any(abs(float(ratio) * found[0] / each - 1.0) > SAME for ratio, each in zip(ratios, found)):
         return None
     return found[0] * lcm(*(r.numerator for r in ratios)) / gcd(*(r.denominator for r in ratios))
-
-
-def _periods(expr: Any, text: Text) -> Iterator[float]:
-    """Periods of sines, and of what passes whole numbers."""
-    for switching, whole in switching_of(expr, text):
-        if whole and (slope := _slope(switching)):
-            yield 1.0 / slope
-    for call, within in _calls(expr, text):
-        argument = call.arguments[0] if call.arguments else None
-        if argument is None or call.function not in ("sin", "cos", "tan", "sine"):
-            continue
-        slope = _slope(within.series(argument))
-        if call.function == "sine" and slope:
-            given = dict(call.keywords)
-            frequency = given.get("frequency", call.arguments[2] if len(call.arguments) > 2 else None)
-            slope *= 2.0 * np.pi * within.series(frequency)(0.0) if frequency is not None else 0.0
-        if slope:
-            yield 2.0 * np.pi / abs(slope)
-
-
-def _calls(expr: Any, text: Text) -> Iterator[tuple[Call, Text]]:
-    """Every call in an expression, also behind lets."""
-    if isinstance(expr, Call):
-        yield expr, text
-    inner = text.lets.get(plain_name(expr) or "")
-    for part in inside(expr) if inner is None else (inner,):
-        yield from _calls(part, text)
-
-
-def _slope(series: Series) -> float:
-    """The slope of a function of time that is a straight line; 0 for any other."""
-    try:
-        first, middle, last = (float(series(t)) for t in (0.0, 1.0, 2.0))
-    except NO_FUNCTION_OF_TIME:
-        return 0.0
-    straight = abs(last - 2.0 * middle + first) <= SAME * abs(last - first)
-    return abs(last - first) / 2.0 if straight else 0.0
 
 
 def _of_samples(machine: Machine, structure: Structure, g: Array) -> list[float]:

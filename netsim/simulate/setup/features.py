@@ -16,6 +16,7 @@ polynomial through the stages. So steps end often enough for that polynomial to 
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+from math import factorial
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from netsim.core.compiled.function import compiled
 from netsim.core.newton import set_time
 from netsim.core.problem import N_PRESCRIBED, PRESCRIBED
 from netsim.equations.machine import Machine
-from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, time_texts, values_at
+from netsim.structure.of_time.periods import waves_of
+from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, text_of_shape, time_texts, values_at
 from netsim.structure.time_events import samples_passed
 
 Array = np.ndarray
@@ -70,6 +72,9 @@ BETWEEN = np.array([0.08, 0.29, 0.4, 0.53, 0.77, 0.86, 0.94])
 FOLLOWED = 5.0
 """A prescribed input is followed where the polynomial errs by less than this many times rtol, of its range."""
 MOST, NARROWEST = 20_000, 1e-7
+SEEN, WAVES, FEWEST = 100, 1_000_000, 6
+"""Periods of a sine that samples of a run show; so many that steps follow at most, with so many steps in each at
+least."""
 
 
 def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float, ...], rtol: float) -> Array:
@@ -105,6 +110,25 @@ def mesh_of(machine: Machine, stop: float, time_events: Array, work: tuple[float
         open_ = np.concatenate([np.zeros((0, 2)), *(np.column_stack([part[:-1], part[1:]]) for part in parts)])
     found += [edges[1:-1]] if count else []
     return np.sort(np.concatenate(found))
+
+
+def longest_in_waves(machine: Machine, stop: float, work: tuple[float, ...], rtol: float) -> float:
+    """The longest step of which the polynomial through its n nodes follows the shortest sine of a function of time,
+    where a run has too many periods for its samples to show them: (w h)^n/n! max |(x - c1) ... (x - cn)| is what it
+    misses."""
+    texts = [
+        (text_of_shape(shape, machine.values), shape.expr)
+        for each in machine.system.prescribed_inputs
+        if each.stage == 1
+        for shape in each.shapes
+    ]
+    period = min((each for text, expr in texts for each in waves_of(expr, text)), default=stop)
+    if not SEEN < stop / period <= WAVES:
+        return stop
+    nodes = np.array(work)
+    height = np.abs(np.prod(np.linspace(0.0, 1.0, 101)[:, None] - nodes, axis=1)).max()
+    angle = (FOLLOWED * rtol * factorial(len(nodes)) / height) ** (1 / len(nodes))
+    return float(min(angle / (2.0 * np.pi), 1.0 / FEWEST) * period)
 
 
 def _missed(nodes: Array, values: Array, segments: Array, grid: Array, course: Array) -> Array:

@@ -31,6 +31,7 @@ from netsim.core.loop.control import WITHIN as WITHIN_STEPS
 from netsim.equations.history import WITHIN
 from netsim.simulate.setup.arrays.planned import Planned
 from netsim.simulate.setup.arrays.trial import GIVEN_STEP
+from netsim.simulate.setup.features import longest_in_waves
 from netsim.simulate.setup.instants import first_grid, longest_between, time_events_within
 from netsim.simulate.setup.kinds import massless
 from netsim.simulate.setup.weights import curved
@@ -81,7 +82,8 @@ def _first_numbers(planned: Planned, size: float) -> Array:
     stop, fixed, found = options.stop, options.step, np.zeros(16)
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     shortest_delay = machine.problem.buffer.length.min(initial=np.inf)
-    longest = fixed or min(options.max_step or largest, WITHIN * shortest_delay, longest_between(options))
+    waves = stop if fixed else longest_in_waves(machine, stop, method.work, options.rtol)
+    longest = fixed or min(options.max_step or largest, waves, WITHIN * shortest_delay, longest_between(options))
     found[[SIZE, STOP, FIXED, LEAST, LONGEST, REASON]] = size, stop, fixed, 1e-15 * stop, longest, BY_ERROR
     found[[DUE, ARRIVAL, REFUSED_BY]] = np.inf
     # polynomials that hold at an instant of a step hold in all of it
