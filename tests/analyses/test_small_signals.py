@@ -278,7 +278,8 @@ rl   resistor  (out, ground)  R = 5 kOhm
     assert np.sort(by_network.real) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
     found = model.linearise(inputs=["src"], save=["out.v"])
     by_states = linear.zeros_of_states(reduction.StateSpace(found.a, found.b, found.c, found.d, None, None, None))
-    assert np.sort(by_states.real) == pytest.approx(wanted, rel=1e-9, abs=1e-7)
+    # a double zero moves by the root of what rounding (1e-16 of 1e4/s) does to it
+    assert np.sort(by_states.real) == pytest.approx(wanted, rel=1e-9, abs=1e-5)
     assert linear.NOTHING == 1e-13
 
 
