@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import netsim
+from netsim.analyses.optimal.program import ways
 from netsim.library.files import models_folder
 from netsim.text.errors import InputError
 
@@ -86,7 +87,7 @@ def quick_tripod(kind):
     quick = {"stop": 6.0, "h": 0.02, **{f"t{rod}": 3.0 for rod in "ABC"}, **{f"w{rod}": 1.2 for rod in "ABC"}}
     folder = models_folder() / "tripod"
     wanted = netsim.load(folder / "stage1.net").with_params(quick).samples()[0]
-    (found,) = netsim.load(folder / f"{kind}_stage2.net").with_params(quick).samples({"intervals": 8, "rtol": 0.1, "sample": 0.05})
+    (found,) = netsim.load(folder / f"{kind}_stage2.net").with_params(quick).samples({"intervals": 12, "rtol": 0.1, "sample": 0.05})
     for axis in "xyz":
         path = CubicSpline(wanted.time, wanted.series(f"M.{axis}"))(found.time)
         assert np.abs(found.series(f"M.{axis}") - path).max() < 1e-3
@@ -127,3 +128,19 @@ def test_refusals():
     with pytest.raises(InputError) as caught:
         netsim.load(more).inverse({"b.x": "0.1 m*smooth_step(time/(1 s), 4)"}, ["push.F", "pull.F"], stop=1, bounded="yes")
     assert caught.value.problems[0].code == "E461"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_roundings_decide_nothing(monkeypatch, seed):
+    """Rows of a flexible arm whose tip follows a line are nearly dependent on short intervals. Without a little of the
+    multipliers in them the refined mesh took 37 to 79 iterations for 2, or more, as roundings of the ways fell."""
+    rng, exact = np.random.default_rng(seed), ways._null
+
+    def shaken(matrix):
+        found = exact(matrix)
+        return found * (1.0 + 2e-16 * rng.choice([-1.0, 0.0, 1.0], found.shape))
+
+    monkeypatch.setattr(ways, "_null", shaken)
+    found = netsim.load(models_folder() / "optimal" / "flexible_arm.net").samples()[-1].attributes
+    assert found["ended"] == "Solve_Succeeded"
+    assert found["iterations"] <= 5

@@ -53,14 +53,16 @@ def with_values(solution: Solution) -> Solution:
 
 
 def _settled(setting: Setting, limits: Limits, guess: Motion, warm: bool = False) -> Solution:
-    """The solution on a mesh, found anew from itself where its ways or its sizes are others than those of the guess."""
+    """The solution on a mesh, found anew from itself where its ways or its sizes are others than those of the guess,
+    until that changes nothing."""
     found: Solution | None = None
     for _ in range(ANEW):
         program = transcribed(setting, guess, found.program if found else None)
         if found and program.ways is found.program.ways and not (setting.wishes.objective and found.ill_scaled):
             break
+        again = found is not None
         found = solved(program, *whole_guess(setting, guess), limits.iterations, warm)
-        if not found.solved:
+        if not found.solved or (again and not found.iterations):
             break
         guess = found.motion
     assert found is not None

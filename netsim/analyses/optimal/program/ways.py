@@ -104,7 +104,7 @@ def _open(point: Point, g: Array, z: Array) -> Iterator[list[tuple[Array, Array]
 
 def _null(matrix: Array) -> Array:
     """A basis of the null space: a unit vector for every column that no row needs, and what others owe to it."""
-    from scipy.linalg import qr
+    from scipy.linalg import qr, solve_triangular
 
     count, width = matrix.shape
     if not count:
@@ -112,7 +112,7 @@ def _null(matrix: Array) -> Array:
     upper, pivots = qr(matrix, mode="r", pivoting=True)
     found = np.zeros((width, width - count))
     found[pivots[count:], np.arange(width - count)] = 1.0
-    found[pivots[:count]] = -np.linalg.lstsq(upper[:count, :count], upper[:count, count:], rcond=None)[0]
+    found[pivots[:count]] = -solve_triangular(upper[:count, :count], upper[:count, count:])
     return found
 
 
