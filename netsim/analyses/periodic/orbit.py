@@ -86,13 +86,14 @@ def period_of(machine: Machine, structure: Structure, g: Array, given: float) ->
     """The period; whether the oscillation is free: then it is where the search begins; whether sources surely repeat.
 
     Raises `InputError` where there is none (E422), or sources do not repeat after it (E448)."""
-    common = common_period(machine, structure, g)
+    clock = clock_of(machine, event_iteration(machine, structure), g)
+    common = common_period(machine, clock)
     period = given or common or 0.0
     if not period:
         hint = "period = 1 ms: of the sources, or about that of a free oscillation"
         raise InputError(Problem("E422", "no common period of sources is found: periodic() needs 'period'", hint=hint))
     free = common is None and is_free(machine, structure, g, period)
-    check_samples(clock_of(machine, event_iteration(machine, structure), g), period)
+    check_samples(clock, period)
     return period, free, free or check_repeats(machine, g, period)
 
 

@@ -6,7 +6,7 @@ from math import gcd, lcm
 
 import numpy as np
 
-from netsim.analyses.periodic.clock import Clock, clock_of
+from netsim.analyses.periodic.clock import Clock
 from netsim.core.newton import CONVERGED, set_time
 from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure
@@ -168,19 +168,14 @@ def _read(machine: Machine) -> Iterator[tuple[Text, Expr]]:
         yield from ((text, expr) for expr in expressions)
 
 
-def common_period(machine: Machine, structure: Structure, g: Array) -> float | None:
-    """The shortest period of everything periodic that reads the time; None where nothing does, or there is no common
-    one."""
+def common_period(machine: Machine, clock: Clock) -> float | None:
+    """The shortest period of everything periodic that reads the time, samples of its clock among it; None where nothing
+    does, or there is no common one."""
     read = [*_bound(machine), *_read(machine)]
-    found = [period for text, expr in read for period in periods_of(expr, text)] + _of_samples(machine, structure, g)
+    found = [period for text, expr in read for period in periods_of(expr, text)] + [float(t) for t in clock.every]
     if not found:
         return None
     ratios = [Fraction(each / found[0]).limit_denominator(MOST_RATIO) for each in found]
     if any(abs(float(ratio) * found[0] / each - 1.0) > SAME for ratio, each in zip(ratios, found)):
         return None
     return found[0] * lcm(*(r.numerator for r in ratios)) / gcd(*(r.denominator for r in ratios))
-
-
-def _of_samples(machine: Machine, structure: Structure, g: Array) -> list[float]:
-    """Periods of sample()."""
-    return [float(each) for each in clock_of(machine, event_iteration(machine, structure), g).every]

@@ -15,6 +15,7 @@ from netsim.analyses.operating.continuation import follow_curve
 from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.branch import Branch
+from netsim.analyses.periodic.clock import clock_of
 from netsim.analyses.periodic.orbit import PeriodicOptions, claims_along, find_orbit, sample_orbit
 from netsim.analyses.periodic.periodic import PASSED_ON, PAST
 from netsim.analyses.periodic.periodic import check as check_one
@@ -31,6 +32,7 @@ from netsim.results.over_frequency.curves import reading
 from netsim.results.over_frequency.harmonics import harmonics
 from netsim.results.samples import Samples, Signal
 from netsim.results.selection import Selection
+from netsim.simulate.events.iteration import event_iteration
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.from_python import expression_given
 from netsim.text.expressions.typed import number_of
@@ -89,7 +91,8 @@ def run(task: Task, options: SweepOptions) -> Samples:
         here = task.under({name: value})
         machine = build_machine(point.machine.system, here.values, task.machine.earlier)
         found = start.orbit.period if start.free else _period(here, options.period)
-        return machine, found or common_period(machine, point.structure, point.g) or start.orbit.period
+        clock = clock_of(machine, event_iteration(machine, point.structure), point.g)
+        return machine, found or common_period(machine, clock) or start.orbit.period
 
     branch = Branch(start.orbit, first, made, run_, selection, states, start.free, abs(last - first))
     rows, folds, judged = list[list[float]](), list[float](), list[Any]()
