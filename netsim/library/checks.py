@@ -56,14 +56,8 @@ def _check_names(component: Component) -> list[Problem]:
     ]:
         if name in seen:  # an own line clashes with an inherited one, not the other way round
             first, second = sorted((seen[name], span), key=lambda s: (s.file == d.span.file, s.line))
-            problems.append(
-                Problem(
-                    "E209",
-                    f"'{name}' is declared twice in component '{d.name}'",
-                    second,
-                    also=((first, "the first one"),),
-                )
-            )
+            message, also = f"'{name}' is declared twice in component '{d.name}'", ((first, "the first one"),)
+            problems.append(Problem("E209", message, second, also=also))
         seen.setdefault(name, span)
     return problems
 
@@ -192,14 +186,8 @@ def _check_events(component: Component, trial: _Trial) -> list[Problem]:  # noqa
             if not action.reinit and name not in known:
                 shown = name or show_expression(action.target)
                 hint = f"a state jumps by reinit {name} = ..." if name else "discrete NAME : UNIT declares one"
-                problems.append(
-                    Problem(
-                        "E217",
-                        f"a when gives discretes, and '{shown}' is none",
-                        action.span,
-                        hint=hint,
-                    )
-                )
+                message = f"a when gives discretes, and '{shown}' is none"
+                problems.append(Problem("E217", message, action.span, hint=hint))
             elif action.reinit and name in known:
                 problems.append(
                     Problem("E217", f"'{name}' is a discrete: reinit is for states", action.span, hint=f"{name} = ...")
@@ -272,6 +260,7 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
         "lagrange": partial(_lagrange, table),
         "pre": _before,
         "sample": _sampled,
+        "at_events": _at_events,
         "delayed": delayed_of,
         "scale": partial(scale_of, table),
     }
@@ -279,10 +268,14 @@ def dimension_scope(component: Component, table: Mapping[str, Symbol]) -> Scope:
     return scope
 
 
+def _arguments(call: Call, count: int, takes: str) -> tuple[Expr, ...]:
+    if len(call.arguments) != count or call.keywords:
+        raise InputError(Problem("E207", f"{call.function}() takes {takes}", call.span))
+    return call.arguments
+
+
 def _derivative(call: Call, scope: Scope) -> Typed:
-    if len(call.arguments) != 1 or call.keywords:
-        raise InputError(Problem("E207", "der() takes one argument", call.span))
-    operand = evaluate(call.arguments[0], scope)
+    operand = evaluate(_arguments(call, 1, "one argument")[0], scope)
     return Typed(operand.value, None if operand.dimension is None else operand.dimension / SECOND)
 
 
@@ -310,12 +303,13 @@ def _before(call: Call, scope: Scope) -> Typed:
 
 
 def _sampled(call: Call, scope: Scope) -> Typed:
-    if len(call.arguments) != 2:
-        message = "sample() takes the first instant and the period: sample(0 s, 1 ms)"
-        raise InputError(Problem("E207", message, call.span))
-    for argument in call.arguments:
+    for argument in _arguments(call, 2, "the first instant and the period: sample(0 s, 1 ms)"):
         number_of(argument, scope, SECOND)
     return Typed(1.0)
+
+
+def _at_events(call: Call, scope: Scope) -> Typed:
+    return evaluate(_arguments(call, 1, "one condition: at_events(v > 1 m/s)")[0], scope)
 
 
 def delayed_of(call: Call, scope: Scope) -> Typed:
@@ -337,8 +331,7 @@ def scale_of(table: Mapping[str, Symbol], call: Call, scope: Scope) -> Typed:
     """The dimension of `scale(v)`; raises `InputError` (E207) where v is no across or through quantity and no var."""
     symbol = table.get(str(plain_name(call.arguments[0]))) if len(call.arguments) == 1 else None
     if symbol is None or call.keywords or symbol.kind.partition(" ")[0] not in ("branch", "terminal", "var"):
-        message = "scale() takes an across or through quantity or a var: scale(v)"
-        raise InputError(Problem("E207", message, call.span))
+        raise InputError(Problem("E207", "scale() takes an across or through quantity or a var: scale(v)", call.span))
     return Typed(1.0, symbol.dimension or NO_DIMENSION)
 
 

@@ -37,7 +37,10 @@ OF_RUNS = frozenset(
         "distortion",
     ]
 )
-OF_COMPONENTS = ["der", "delayed", "pre", "reinit", "local", "lagrange", "sample", "scale", "table", "on", "along"]
+OF_COMPONENTS = [
+    *("der", "delayed", "pre", "reinit", "local", "lagrange"),
+    *("sample", "at_events", "scale", "table", "on", "along"),
+]
 SPECIAL = frozenset(OF_COMPONENTS) | OF_RUNS
 """Calls that mean something in components, placements or measures."""
 _ANY = 3  # components of a parameter whose size is open, where the definition is checked

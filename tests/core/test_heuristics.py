@@ -202,9 +202,10 @@ def test_a_condition_of_time_alone_is_known_beforehand_where_it_is_straight(plai
         watch.found[0] = (g[instants.TIME] - 0.5) + (0.5 * bend if g[instants.TIME] == 0.5 else 0.0)
 
     due = plain(instants, evaluate_events=look).next_due
-    watch = SimpleNamespace(sizes=np.array([1, 0, 0, 0, 0, 0]), timed=np.ones(1, int), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(1))
+    rooms = {name: np.zeros(1) for name in ("found", "kept", "room")}
+    watch = SimpleNamespace(sizes=np.array([1, 0, 0, 0, 0, 0]), kind=np.full(1, crossings.TIMED), **rooms)
     instant = due(watch, np.zeros(instants.TIME + 1), 0.0, 1.0)
-    assert watch.timed[0] == timed and instant == (0.5 if timed else np.inf)
+    assert watch.kind[0] == (crossings.TIMED if timed else crossings.SEARCHED) and instant == (0.5 if timed else np.inf)
 
 
 def test_a_step_is_cut_for_a_delayed_value_to_a_thousandth_at_least(plain):
@@ -265,7 +266,7 @@ def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(pla
     ask = plain(event_iteration, evaluate_events=look, follow=follow).iterate_events
     watch = SimpleNamespace(
         sizes=np.array([1, 1, 0, 0, 2, 0]), stage=np.zeros(2, int), found=np.zeros(3), peak=np.ones(1), flips=np.ones(1, int),
-        timed=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
+        kind=np.zeros(1, int), strict=np.zeros(1, int), following=np.zeros(1), changed=np.zeros(1, int), setting=np.zeros(0, int),
     )  # fmt: skip
     assert ask(watch, None, np.array([1.0, 0.0, 1.0]), False) == event_iteration.STILL
     assert watch.stage[event_iteration.ROUND] == rounds
@@ -280,7 +281,7 @@ def test_beside_another_instant_a_relation_acts_from_where_it_is_seen(plain, loc
 
     ask = plain(event_iteration, evaluate_events=look).begin_round
     watch = SimpleNamespace(
-        sizes=np.array([1, 0, 0, 0, 0, 0]), found=np.zeros(2), peak=np.ones(1), flips=np.array([located]), timed=np.zeros(1, int),
+        sizes=np.array([1, 0, 0, 0, 0, 0]), found=np.zeros(2), peak=np.ones(1), flips=np.array([located]), kind=np.zeros(1, int),
         strict=np.zeros(1, int), following=np.zeros(0), changed=np.zeros(1, int), setting=np.zeros(0, int),
     )  # fmt: skip
     ask(watch, np.array([1.0]), True)
@@ -309,7 +310,7 @@ def test_what_leaves_zero_has_the_relation_of_its_direction(plain, now, rise, tr
 
     leave = plain(event_iteration, evaluate_events=look).set_directions
     watch = SimpleNamespace(
-        sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), timed=np.zeros(1, int),
+        sizes=np.array([1, 0, 0, 0, 20, 0]), found=np.zeros(1), kept=np.zeros(1), room=np.zeros(32), peak=np.ones(1), kind=np.zeros(1, int),
         strict=np.zeros(1, int), named=np.zeros(0, int),
     )  # fmt: skip
     g = np.zeros(32)

@@ -1,5 +1,6 @@
 """Dry friction of joints that truly holds: stick and slip against closed forms, in space and in the plane, turning and sliding."""
 
+import itertools
 import math
 from functools import cache
 
@@ -30,7 +31,9 @@ def loaded(text):
 
 
 def log(samples):
-    return [line.split("\t") for line in samples.attributes["event_log"].splitlines()]
+    """Instant, element, conditions and changes; without the instants at which only `moved` changes."""
+    lines = [line.split("\t") for line in samples.attributes["event_log"].splitlines()]
+    return [line for line in lines if line[3] not in ("moved = 0", "moved = 1")]
 
 
 @pytest.mark.parametrize("joint", PULLED)
@@ -263,3 +266,13 @@ def test_friction_of_every_joint_is_the_limit_of_the_rounded_one(joint):
         assert there == pytest.approx(rounded.series(name), abs=2e-3 * max(1e-2, np.ptp(rounded.series(name))))
     stored, supplied, dissipated = exact.energy.T
     assert dissipated[-1] > 0.05 and stored + dissipated - supplied == pytest.approx(np.full(len(stored), stored[0]), abs=2e-6)
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4, 1e-5])
+def test_what_steps_leave_of_a_speed_moves_nothing(rtol):
+    """It swings from a horizontal start to one side and back, and stays: Newton's iteration leaves 1e-2 rtol of the
+    speeds, which broke it loose again at 1e-4 where a step was searched for that."""
+    samples = sampled(netsim.load(PENDULUM), ("a.w", "f.mode"), rtol=rtol)
+    modes = samples.series("f.mode")
+    assert [mode for mode, _ in itertools.groupby(modes)] == [-1.0, 1.0, -1.0, 0.0]
+    assert samples.attributes["steps"] < 200

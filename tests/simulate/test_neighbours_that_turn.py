@@ -107,6 +107,46 @@ def test_joints_turn_as_one(text, method):
     assert samples.values[-1, :2] == pytest.approx([-0.9, -0.9], rel=1e-5)
 
 
+STEPPED = {
+    "pins": """
+use planar
+lower   planar_body (b) m = {m} kg, I = {m} kg.m2
+upper   planar_body (a) m = {m} kg, I = {m} kg.m2
+floor   planar_revolute (ground, b) at = [0, 0] m
+middle  planar_revolute (b, a) at = [0, 0] m
+below   planar_hinge_friction (ground, b) T = {two} N.m
+between planar_hinge_friction (b, a) T = {one} N.m
+push    planar_moment (a) M = {eight} N.m*step(time, 1 s)
+run     transient(stop = 2 s)
+save    a.w, b.w
+""",
+    "glides": """
+use planar
+lower   planar_body (b) m = {m} kg, I = {m} kg.m2
+upper   planar_body (a) m = {m} kg, I = {m} kg.m2
+below   planar_glide_friction (ground, b) F = {two} N
+between planar_glide_friction (b, a) F = {one} N
+push    planar_force (a) F = [0.6, 0.8]*{eight} N*step(time, 1 s)
+run     transient(stop = 2 s)
+save    a.v, b.v
+""",
+}
+
+
+@pytest.mark.parametrize(("method", "size"), [("radau", 1e-9), ("radau", 1.0), ("radau", 1e6), ("bdf", 1.0)])
+@pytest.mark.parametrize("rub", STEPPED)
+def test_a_load_that_steps_moves_only_what_it_can(rub, method, size):
+    """Both joints hold, and nothing has moved that `rest` could be measured by. 8 is more than either of them holds; the
+    upper body slides at 8 - 1, which leaves 1 of 2 for the lower one."""
+    text = STEPPED[rub].format(m=1.0, one=size, two=2.0 * size, eight=8.0 * size)
+    samples = netsim.load(text).samples({"method": method})[0]
+    assert samples.finished, samples.message
+    upper, lower = np.split(samples.values[-1], 2)
+    assert np.linalg.norm(upper) == pytest.approx(7.0 * size, rel=1e-6)
+    assert lower == pytest.approx(0.0, abs=1e-9 * size)
+    assert len(samples.attributes["event_log"].splitlines()) < 8
+
+
 def test_a_braked_freewheel_turns_as_one():
     """0.1 s of (6 - 2)/4 drive both up to 1.1 before the load turns; then 8 as above."""
     assert speeds(FREEWHEEL, "clutch") == pytest.approx([-1.5 * (1.1 - 0.44)] * 2, rel=1e-5)

@@ -35,6 +35,9 @@ SEEN = 2.0 * SLACK
 """Beyond this share it contradicts its relation."""
 EPS = 2.220446049250313e-16
 NEVER = 2.0
+SEARCHED, TIMED, AT_EVENTS = range(3)
+"""How a relation is found to change: steps are searched for it; its instants are known before they come; it is looked
+at only where something else is an event."""
 
 
 class EventWatch(NamedTuple):
@@ -42,7 +45,7 @@ class EventWatch(NamedTuple):
 
     table, found, peak: call table of the event kernels; their results [zero-crossing functions | next discretes | fired
     whens | targets of states | scales]; the largest scale so far of every relation.
-    timed, strict, flips: of each relation, whether its instants are known before the run, whether equality makes it
+    kind, strict, flips: of each relation, whether it is SEARCHED, TIMED or AT_EVENTS, whether equality makes it
     false, whether the event was located at it or the last round exchanged it.
     named, modes, following: of each discrete, whether it has a name, where g holds it if it selects the matrix, its
     next value.
@@ -54,7 +57,7 @@ class EventWatch(NamedTuple):
     table: Array
     found: Array
     peak: Array
-    timed: Array
+    kind: Array
     strict: Array
     flips: Array
     named: Array
@@ -167,7 +170,7 @@ def _turned(method, problem, trial, plan, watch, t, h, last, high, apart):
     NEVER if none did."""
     for i in range(watch.sizes[RELATIONS]):
         a, b, c, at = watch.recent[0, i], watch.recent[1, i], watch.recent[2, i], high - apart
-        if watch.timed[i] or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
+        if watch.kind[i] != SEARCHED or not (a * b > 0.0 and b * c > 0.0 and (c - b - (b - a)) * b > 0.0):
             continue
         left = right = apart
         for _ in range(LOOKS):
@@ -207,7 +210,7 @@ def _worst(watch, g):
     evaluate_events(watch, g)
     worst = -np.inf
     for k in range(watch.sizes[RELATIONS]):
-        if watch.timed[k] == 0:
+        if watch.kind[k] == SEARCHED:
             worst = max(worst, _beyond(watch, g, k) - SEEN)
     return worst
 
@@ -217,7 +220,7 @@ def _seen(watch, g):
     """Note in `flips` which relations are contradicted, those of an event; how far they are beyond SLACK."""
     evaluate_events(watch, g)
     for k in range(watch.sizes[RELATIONS]):
-        watch.flips[k] = 1 if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN else 0
+        watch.flips[k] = 1 if watch.kind[k] == SEARCHED and _beyond(watch, g, k) > SEEN else 0
     return _farthest(watch, g)
 
 
@@ -255,7 +258,7 @@ def _matters(watch, g):
     )
     copy(g, values, watch.kept, 0, relations)
     for k in range(relations):
-        if watch.timed[k] == 0 and _beyond(watch, g, k) > SEEN:
+        if watch.kind[k] == SEARCHED and _beyond(watch, g, k) > SEEN:
             g[values + k] = 1.0 - g[values + k]
     evaluate_events(watch, g)
     for i in range(discretes):

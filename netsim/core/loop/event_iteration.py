@@ -13,8 +13,10 @@ from netsim.core.loop.crossings import (
     FIRED,
     RELATION_VALUES,
     RELATIONS,
+    SEARCHED,
     SEEN,
     SLACK,
+    TIMED,
     Z,
     evaluate_events,
     relation_scale,
@@ -98,8 +100,8 @@ def _exchanged(watch, g, k, slack):
     as the side that comes. The scale is that of this round only: between rounds, the voltage of a switch that opens
     while the diode beside it does not conduct yet is a million times any voltage that stays."""
     x, at = watch.found[k], watch.sizes[RELATION_VALUES] + k
-    bound = 0.0 if watch.timed[k] else slack * relation_scale(watch, k)
-    level = watch.timed[k] and x == 0.0
+    bound = 0.0 if watch.kind[k] == TIMED else slack * relation_scale(watch, k)
+    level = watch.kind[k] == TIMED and x == 0.0
     true = g[at] > 0.5
     if (true and (x > bound or (level and watch.strict[k]))) or (
         not true and (x < -bound or (level and not watch.strict[k]))
@@ -164,7 +166,7 @@ def set_directions(problem, watch, g, dt):
         now, rise, peak = watch.kept[k], watch.found[k] - watch.kept[k], watch.peak[k]
         still = abs(rise) <= RESTING * peak
         # the direction of algebraic quantities is not known
-        if watch.timed[k] == 0 and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):
+        if watch.kind[k] == SEARCHED and abs(now) <= LOOSE * peak and (not still or abs(now) <= ROUNDING * peak):
             g[values + k] = 1.0 if (rise < 0.0 and not still) or (still and not watch.strict[k]) else 0.0
     evaluate_events(watch, g)
     changes = False

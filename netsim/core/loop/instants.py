@@ -10,7 +10,7 @@ from netsim.core.compiled.function import inner
 from netsim.core.contract import RESTARTED
 from netsim.core.loop.accumulated import ERRORS
 from netsim.core.loop.adaptive import first_size
-from netsim.core.loop.crossings import EPS, RELATIONS, evaluate_events
+from netsim.core.loop.crossings import EPS, RELATIONS, SEARCHED, TIMED, evaluate_events
 from netsim.core.loop.event_iteration import set_directions
 from netsim.core.loop.sampler import store_row
 from netsim.core.loop.turnover import BEFORE, add_work
@@ -73,7 +73,7 @@ def next_due(watch, g, t, stop):
     relations, at, best = watch.sizes[RELATIONS], g[TIME], np.inf
     timed = 0
     for k in range(relations):
-        timed += watch.timed[k]
+        timed += watch.kind[k] == TIMED
     if timed == 0:
         return best
     g[TIME] = t
@@ -87,9 +87,9 @@ def next_due(watch, g, t, stop):
     g[TIME] = at
     for k in range(relations):
         first, middle, last = watch.kept[k], watch.room[k], watch.found[k]
-        if abs(first + last - 2.0 * middle) > STRAIGHT * (abs(first) + abs(last)):
-            watch.timed[k] = 0
+        if watch.kind[k] == TIMED and abs(first + last - 2.0 * middle) > STRAIGHT * (abs(first) + abs(last)):
+            watch.kind[k] = SEARCHED
         instant = t - first * stop / (last - first)
-        if watch.timed[k] and np.isfinite(instant) and instant > t + 2.0 * BESIDE * max(abs(t), 1e-9 * stop):
+        if watch.kind[k] == TIMED and np.isfinite(instant) and instant > t + 2.0 * BESIDE * max(abs(t), 1e-9 * stop):
             best = min(best, instant)
     return best

@@ -5,7 +5,7 @@ A relation `a < b` between continuous quantities is frozen during a step. It ent
 a - b is its zero-crossing function. Every other comparison (of discretes, parameters, counts) is evaluated as it
 stands. Here a discrete alone is its new value, and pre(z) is the value before the event. `when c` acts when c becomes
 true; a hidden discrete keeps the last value of c. sample(first, period) is the relation time >= first + k*period with a
-hidden count k.
+hidden count k. at_events(c) is c, and no step is searched for the relations in it.
 """
 
 from collections.abc import Mapping
@@ -73,6 +73,7 @@ class _EventBuilder:
         self.fired: list[Any] = [None] * len(component.definition.whens)
         self.memories = [self.hidden.another(0.0) for _ in component.definition.whens]
         self.acting: int | None = None
+        self.at_events = False
         self.known: dict[tuple[int, str], Typed] = {}
 
     def build(self) -> tuple[Events, Changes]:
@@ -209,6 +210,11 @@ class _EventBuilder:
                 return self._relation(expr)
             case Call("sample"):
                 return self._sample(expr)
+            case Call("at_events", (condition,)):
+                outside, self.at_events = self.at_events, True
+                frozen = self._with_frozen_relations(condition)
+                self.at_events = outside
+                return frozen
             case Name(parts=(part,)) if not part.indices and part.text in self.lets:
                 return self._with_frozen_relations(self.lets[part.text])
         if isinstance(expr, tuple):
@@ -237,8 +243,10 @@ class _EventBuilder:
             message = f"'{expr.op}' cannot compare continuous quantities"
             raise InputError(Problem("E216", message, expr.span, hint=hint))
         scale = sum(ca.fabs(ca.SX(evaluate(side, self.frozen).value)) for side in (left, right))
-        relation = Relation(show_expression(expr), expr.span, expr.op in ("<", ">"), not moves, unit=unit)
-        return self._listed(expr, relation, crossing, scale)
+        relation = Relation(
+            show_expression(expr), expr.span, expr.op in ("<", ">"), not moves, False, unit, self.at_events
+        )
+        return self._listed((expr, self.at_events), relation, crossing, scale)
 
     def _moves(self, expression: Any) -> tuple[bool, bool]:
         """Whether an expression reads what is continuous, and whether it reads the time."""
@@ -267,7 +275,7 @@ class _EventBuilder:
             return listed
         return self._listed(key, self.relations[key], *self.crossings[key])
 
-    def _listed(self, key: Expr, relation: Relation, crossing: Any, scale: Any) -> Expr:
+    def _listed(self, key: Any, relation: Relation, crossing: Any, scale: Any) -> Expr:
         self.relations.setdefault(key, relation)
         self.crossings.setdefault(key, (crossing, scale))
         return Call(_FROZEN, (Number(float(list(self.relations).index(key))),), span=relation.span)

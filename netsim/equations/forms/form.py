@@ -32,7 +32,8 @@ class Relation:
     """`a < b` in a discrete equation or a condition. Its zero-crossing function is a - b. The relation is true where
     that is negative, and where it is zero unless `strict`.
 
-    `timed`: it depends on time and discretes alone; `sampled`: it stands for sample(); `unit`: that of its sides."""
+    `timed`: it depends on time and discretes alone; `sampled`: it stands for sample(); `unit`: that of its sides;
+    `at_events`: no step is searched for it, since it can only change where something else is an event."""
 
     text: str
     span: Span
@@ -40,6 +41,7 @@ class Relation:
     timed: bool
     sampled: bool = False
     unit: str = "s"
+    at_events: bool = False
 
 
 @dataclass(frozen=True)

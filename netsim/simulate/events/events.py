@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.core.loop.crossings import evaluate_events
+from netsim.core.loop.crossings import SEARCHED, evaluate_events
 from netsim.core.loop.event_iteration import (
     AGREED,
     ENDLESS,
@@ -67,7 +67,7 @@ def begin_relations(
     s.watch.peak[:] = np.maximum(s.watch.peak, sides)
     if resumed:
         return
-    near = (np.abs(crossings) < slack * sides) & (s.watch.timed == 0)
+    near = (np.abs(crossings) < slack * sides) & (s.watch.kind == SEARCHED)
     crossings[near & level] = 0.0
     true = ~sampled & ((crossings < 0.0) | ((crossings == 0.0) & (s.watch.strict == 0)))
     g[s.relation_values] = np.where(near & (not level), g[s.relation_values], true)
@@ -156,8 +156,12 @@ def _relations_behind_reinit(s: EventIteration, g: Array, before: Array) -> None
     mass that a stop has brought to rest moves in neither direction."""
     evaluate_events(s.looking, g)
     now = s.watch.found[: len(s.relations)]
-    zero = (np.abs(now) <= LOOSE * s.watch.peak) & (np.abs(before - now) > LOOSE * s.watch.peak) & (s.watch.timed == 0)
-    across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.timed == 0)
+    zero = (
+        (np.abs(now) <= LOOSE * s.watch.peak)
+        & (np.abs(before - now) > LOOSE * s.watch.peak)
+        & (s.watch.kind == SEARCHED)
+    )
+    across = (np.minimum(np.abs(now), np.abs(before - now)) > ROUNDING * s.watch.peak) & (s.watch.kind == SEARCHED)
     g[s.relation_values] = np.where(zero, s.watch.strict == 0, np.where(across, now < 0.0, g[s.relation_values]))
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent, nothing_to_recover
-from netsim.core.loop.crossings import CAREFUL, EventWatch
+from netsim.core.loop.crossings import AT_EVENTS, CAREFUL, SEARCHED, TIMED, EventWatch
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_of
 from netsim.equations.forms.events import switching
+from netsim.equations.forms.form import Relation
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
@@ -117,7 +118,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
     setting = np.array([any(same_when(w, r) for r in resets) for w in whens], np.int64)
     watch = EventWatch(
         table, np.zeros(scales + layout.relation_count), np.zeros(layout.relation_count),
-        np.array([p.of.timed for p in relations], np.int64),
+        np.array([_kind(p.of) for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.relation_count, np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting,
         np.zeros(layout.relation_count + fired, np.int64),
@@ -150,9 +151,13 @@ def moved_to(s: EventIteration, machine: Machine, structure: Structure) -> Event
     """The same events on a machine of the same network (other constraints left out), with what has been seen so far."""
     found = event_iteration(machine, structure, bool(s.watch.sizes[CAREFUL]))
     assert found is not None
-    found.watch.peak[:], found.watch.timed[:], found.watch.spacing[0] = s.watch.peak, s.watch.timed, s.watch.spacing[0]
+    found.watch.peak[:], found.watch.kind[:], found.watch.spacing[0] = s.watch.peak, s.watch.kind, s.watch.spacing[0]
     found.log, found.recent = s.log, s.recent
     return found
+
+
+def _kind(relation: Relation) -> int:
+    return TIMED if relation.timed else AT_EVENTS if relation.at_events else SEARCHED
 
 
 def _places(batches: list[Batch], count: int, kind: str) -> list[LoggedPlace]:

@@ -9,6 +9,7 @@ import numpy as np
 from netsim.core.consistent import make_consistent
 from netsim.core.contract import FRESH
 from netsim.core.loop.control import DUE, EVERY, NOW, ROW, SIZE
+from netsim.core.loop.crossings import SEARCHED
 from netsim.core.loop.instants import BESIDE, load_before_event, load_behind_event, next_due
 from netsim.core.loop.sampler import with_more_rows
 from netsim.core.newton import CONVERGED
@@ -117,7 +118,7 @@ def _undecided(s: EventIteration, g: Array, t: float) -> SimulationError:
         * watch.found[: len(s.relations)]
         / np.maximum(watch.peak, np.finfo(float).tiny)
     )
-    margin[watch.timed > 0] = np.inf
+    margin[watch.kind != SEARCHED] = np.inf
     places = [s.relations[k] for k in np.flatnonzero((watch.flips > 0) | (margin == margin.min()))]
     names = ", ".join(f"'{place.batch.labels[place.position]}' ({place.of.text})" for place in places)
     message = f"at t = {t:.9g} s these conditions are true and false within rounding errors: {names}"
