@@ -237,7 +237,7 @@ def following(plain, rest, apart):
         found=np.zeros(1),
         room=np.zeros(4),
     )
-    return follow(watch, None, np.zeros(4)), len(seen)
+    return follow(watch, None, np.zeros(4), False), len(seen)
 
 
 @pytest.mark.parametrize(("rest", "apart", "points"), [(1.0, 0.9e-12, 10), (0.0, 0.9e-15, 10)])
@@ -259,7 +259,7 @@ def test_within_an_instant_a_small_zero_crossing_function_keeps_its_relation(pla
     def look(watch, g):
         watch.found[:] = [values.pop(0) if len(values) > 1 else values[0], g[2], 1.0]
 
-    def follow(watch, plan, g):
+    def follow(watch, plan, g, once):
         g[0] = g[2]
         return event_iteration.AGREED
 

@@ -20,8 +20,7 @@ from netsim.initial.static.equilibrium import equilibrium
 from netsim.initial.static.homotopy import newton
 from netsim.initial.static.rest import at_rest
 from netsim.initial.static.search import search_of
-from netsim.simulate.events.events import ROUNDS
-from netsim.simulate.events.iteration import has_events
+from netsim.simulate.events.iteration import has_events, most_rounds
 from netsim.simulate.events.modes_at_rest import ModesAtRest, led_to_equilibrium, modes_at_rest
 from netsim.simulate.events.releases import Releases
 from netsim.text.errors import Problem, SimulationError
@@ -56,7 +55,7 @@ def _agree(
     """The operating point whose discretes follow from it, from one that may contradict them, where the curve leads in
     the direction `way` from the point `before`."""
     modes = _modes(curve, structure, known)
-    for _ in range(ROUNDS if modes else 0):
+    for _ in range(most_rounds(curve.rest.machine) if modes else 0):
         after = modes.following(curve.g, curve.g if before is None else before, way)  # type: ignore[union-attr]
         if after is None:
             return

@@ -45,8 +45,9 @@ class EventWatch(NamedTuple):
 
     table, found, peak: call table of the event kernels; their results [zero-crossing functions | next discretes | fired
     whens | targets of states | scales]; the largest scale so far of every relation.
-    kind, strict, flips: of each relation, whether it is SEARCHED, TIMED or AT_EVENTS, whether equality makes it
-    false, whether the event was located at it or the last round exchanged it.
+    kind, strict, flips, combinational: of each relation, whether it is SEARCHED, TIMED or AT_EVENTS, whether equality
+    makes it false, whether the event was located at it or the last round exchanged it, whether signals without a
+    memory follow it.
     named, modes, following: of each discrete, whether it has a name, where g holds it if it selects the matrix, its
     next value.
     setting: whether a `when` sets states; changed: which relations and whens acted at this instant.
@@ -60,6 +61,7 @@ class EventWatch(NamedTuple):
     kind: Array
     strict: Array
     flips: Array
+    combinational: Array
     named: Array
     modes: Array
     following: Array
@@ -82,6 +84,7 @@ def without_events() -> EventWatch:
         table,
         none,
         none,
+        whole,
         whole,
         whole,
         whole,

@@ -1,9 +1,10 @@
 """Event iteration in compiled code: relations, discretes and the consistent point change until they agree.
 
 A round begins with `begin_round`, which gives contradicted relations their new values. If anything changes, `follow`
-computes discretes and a consistent point that agree. `iterate_events` repeats this until nothing changes. It returns
-to Python when a `when` sets states, when the discretes select a matrix with another plan, or when the plan finds no
-point.
+computes discretes and a consistent point that agree; relations of signals without a memory, as those of logic gates,
+are exchanged there, so that what has a memory sees them settled. `iterate_events` repeats this until nothing changes.
+It returns to Python when a `when` sets states, when the discretes select a matrix with another plan, or when the plan
+finds no point.
 """
 
 from netsim.core.compiled.function import inner
@@ -59,7 +60,7 @@ def iterate_events(watch, plan, g, once):
             stage[FOLLOWING] = 1
             if answer == RESETS:
                 return RESETS
-        answer = follow(watch, plan, g)
+        answer = follow(watch, plan, g, once)
         if answer != AGREED:
             return answer
         stage[FOLLOWING] = 0
@@ -112,11 +113,11 @@ def _exchanged(watch, g, k, slack):
 
 
 @inner
-def follow(watch, plan, g):
+def follow(watch, plan, g, once):
     """Compute discretes and a consistent point that agree. Conditions are evaluated again at every new point, so that a
-    sampler behind another sampler takes the new value."""
+    sampler behind another sampler takes the new value, and a gate behind a gate, unless the plan may be used `once`."""
     relations, discretes, z = watch.sizes[RELATIONS], watch.sizes[DISCRETES], watch.sizes[Z]
-    while watch.stage[FOLLOWING] <= ROUNDS:
+    while watch.stage[FOLLOWING] <= ROUNDS + relations:
         watch.stage[FOLLOWING] += 1
         slack = 1.0 if watch.stage[FOLLOWING] > PATIENCE else 0.0
         other = False
@@ -130,7 +131,7 @@ def follow(watch, plan, g):
             copy(watch.room, 0, g, 0, g.shape[0])
             return LOST
         evaluate_events(watch, g)
-        same = True
+        same = once or not _exchange_combinational(watch, g)
         for i in range(discretes):
             found, kept = watch.found[relations + i], watch.following[i]
             if not abs(found - kept) <= slack * (CLOSE * abs(kept) + LEAST):
@@ -139,6 +140,18 @@ def follow(watch, plan, g):
             copy(g, z, g, z + discretes, discretes)
             return AGREED
     return ENDLESS
+
+
+@inner
+def _exchange_combinational(watch, g):
+    """Exchange the contradicted relations of signals without a memory, and evaluate what follows; whether any was."""
+    some = False
+    for k in range(watch.sizes[RELATIONS]):
+        if watch.combinational[k] and _exchanged(watch, g, k, LOOSE):
+            watch.changed[k], some = 1, True
+    if some:
+        evaluate_events(watch, g)
+    return some
 
 
 @inner

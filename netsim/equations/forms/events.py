@@ -8,7 +8,7 @@ true; a hidden discrete keeps the last value of c. sample(first, period) is the 
 hidden count k. at_events(c) is c, and no step is searched for the relations in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -93,7 +93,7 @@ class _EventBuilder:
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
         events = Events(
             (*names, *("" for _ in self.hidden.starts)),
-            tuple(self.relations.values()),
+            tuple(self._told_apart(following)),
             tuple(WhenClause(show_expression(when.condition), when.condition.span) for when in whens),
             tuple(Reset(number, *said) for number, (said, _, _) in enumerate(resets)),
             tuple((number, of) for of, number in self.hidden.scales.items()),
@@ -107,6 +107,22 @@ class _EventBuilder:
             tuple(state for _, state, _ in resets),
             tuple(target for _, _, target in resets),
         )
+
+    def _told_apart(self, following: list[Any]) -> Iterator[Relation]:
+        """The relations, each with whether the component is one of signals alone and remembers nothing of it: neither
+        pre() nor a condition is in what follows from it."""
+        signals = all(self.component.terminals[t].domain == "signal" for t in self.component.terminals)
+        known = {s.__hash__(): key for (key, _), s in self.symbols.gathered.items()}
+        kept: set[int] = set()
+        for expression, hidden in [
+            *((s, False) for s in following),
+            *((s, True) for s in self.hidden.following.values()),
+        ]:
+            read = [known[s.__hash__()] for s in ca.symvar(ca.SX(expression)) if s.__hash__() in known]
+            if hidden or any(key[0] == "before" for key in read):
+                kept.update(key[1] for key in read if key[0] == "relation_value")
+        for k, relation in enumerate(self.relations.values()):
+            yield replace(relation, combinational=signals and k not in kept)
 
     def _start(self, name: str) -> Typed:
         symbol = self.table[name]

@@ -33,7 +33,8 @@ class Relation:
     that is negative, and where it is zero unless `strict`.
 
     `timed`: it depends on time and discretes alone; `sampled`: it stands for sample(); `unit`: that of its sides;
-    `at_events`: no step is searched for it, since it can only change where something else is an event."""
+    `at_events`: no step is searched for it, since it can only change where something else is an event;
+    `combinational`: what follows from it are signals that have no memory of it, as in a logic gate."""
 
     text: str
     span: Span
@@ -42,6 +43,7 @@ class Relation:
     sampled: bool = False
     unit: str = "s"
     at_events: bool = False
+    combinational: bool = False
 
 
 @dataclass(frozen=True)

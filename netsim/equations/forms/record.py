@@ -56,7 +56,10 @@ def _packed(form: Form, files: tuple[str, ...]) -> tuple[Any, ...]:
         form.standing.tolist(),
         (
             e.names,
-            [(r.text, _place(r.span, files), r.strict, r.timed, r.sampled, r.unit, r.at_events) for r in e.relations],
+            [
+                (r.text, _place(r.span, files), r.strict, r.timed, r.sampled, r.unit, r.at_events, r.combinational)
+                for r in e.relations
+            ],
             [(w.text, _place(w.span, files)) for w in e.whens],
             [(r.number, r.when, r.text, _place(r.span, files)) for r in e.resets],
             [(number, _exponents(of)) for number, of in e.scales],

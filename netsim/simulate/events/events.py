@@ -93,7 +93,7 @@ def settle(s: EventIteration, g: Array, t: float) -> bool:
     s.watch.changed[:] = s.watch.stage[:] = 0
     (plan, struct), jumped = plan_for(s, g, t), None
     while (answer := iterate_events(s.looking, struct, g, jumped is not None or struct is s.nothing)) != STILL:
-        if answer == SWITCHING:
+        if answer == SWITCHING or (answer == ENDLESS and s.watch.combinational.any()):
             raise _never_ending(t, _changed(s))
         if answer == ENDLESS:
             message = (

@@ -11,6 +11,7 @@ import numpy as np
 from netsim.core.compiled.struct import Struct, struct_of
 from netsim.core.consistent import Consistent, nothing_to_recover
 from netsim.core.loop.crossings import AT_EVENTS, CAREFUL, SEARCHED, TIMED, EventWatch
+from netsim.core.loop.event_iteration import ROUNDS
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.forms.form import Relation
@@ -75,6 +76,12 @@ def has_events(machine: Machine) -> bool:
     return machine.system.layout.nz + machine.system.layout.relation_count > 0
 
 
+def most_rounds(machine: Machine) -> int:
+    """How often the modes of a start or of an operating point may change: logic gates may stand behind one another."""
+    batches = machine.system.batches
+    return ROUNDS + sum(b.n * sum(r.combinational for r in b.form.events.relations) for b in batches)
+
+
 def event_iteration(machine: Machine, structure: Structure, careful: bool = False) -> EventIteration | None:
     """The events of a machine; None where it has none."""
     system, layout = machine.system, machine.system.layout
@@ -120,6 +127,7 @@ def event_iteration(machine: Machine, structure: Structure, careful: bool = Fals
         table, np.zeros(scales + layout.relation_count), np.zeros(layout.relation_count),
         np.array([_kind(p.of) for p in relations], np.int64),
         np.array([p.of.strict for p in relations], np.int64), np.zeros(layout.relation_count, np.int64),
+        np.array([p.of.combinational for p in relations], np.int64),
         np.array([bool(p.of) for p in discretes], np.int64), modes, np.zeros(layout.nz), setting,
         np.zeros(layout.relation_count + fired, np.int64),
         np.zeros(layout.relation_count), np.zeros(3 * layout.nk + layout.ny + 2 * layout.nq + 4 * layout.nr),

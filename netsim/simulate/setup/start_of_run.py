@@ -29,8 +29,8 @@ from netsim.initial.reactions.redundancy import dependent_constraints, union
 from netsim.initial.singular_configuration import check_regular
 from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
-from netsim.simulate.events.events import ROUNDS, starts_otherwise
-from netsim.simulate.events.iteration import event_iteration, has_events
+from netsim.simulate.events.events import starts_otherwise
+from netsim.simulate.events.iteration import event_iteration, has_events, most_rounds
 from netsim.simulate.events.modes_at_rest import equilibrium_through_switching, with_room
 from netsim.simulate.events.releases import Releases
 from netsim.simulate.setup.choice import formulated
@@ -86,7 +86,7 @@ def _agreeing(
     if not has_events(machine):
         return find(machine, structure, origin)
     machine = with_written_discretes(machine) if anew else machine
-    for _ in range(ROUNDS):
+    for _ in range(most_rounds(machine)):
         found = find(machine, structure, origin)
         g = found[2] if isinstance(found[2], np.ndarray) else found[2].g
         events = event_iteration(found[0], found[1])
