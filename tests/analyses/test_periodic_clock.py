@@ -110,6 +110,16 @@ def test_what_a_signal_was_over_a_period_repeats(block, value, t):
     assert data["amplitude(y)"].values[0] == pytest.approx(value, rel=1e-8)
 
 
+@pytest.mark.parametrize("t", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize(("k", "phase"), [(1, 0.0), (1, 0.5), (3, 0.0)])
+def test_what_a_harmonic_was_over_a_period_repeats(k, phase, t):
+    """Also where one of its two parts is nothing but rounding: its size was that, and changes of it neither decayed nor grew."""
+    text = f"use signal\ns signal_source (u) value = 2*sin({k}*2*pi*time/({t!r} s) + {phase})\nm harmonic (u, z, p) f = {1 / t!r} Hz, k = {k}\n"
+    data = netsim.load(text + LAG.format(t=t) + "save y, p").periodic()
+    assert data["amplitude(y)"].values[0] == pytest.approx(2.0, rel=1e-8)
+    assert data["p"].values == pytest.approx(phase - np.pi / 2, abs=1e-8)
+
+
 def test_a_count_that_goes_on_is_named():
     """It is read by what shows it, so that it may matter."""
     text = "use signal\ns signal_source (u) value = sin(2*pi*time/(1 s))\nh hysteresis (u, z) low = -0.5, high = 0.5\nc edge_counter (z, n)\n"

@@ -251,3 +251,19 @@ def test_a_span_may_have_one_end():
         netsim.load(text.replace("from = 1 s", "from = 30 s")).run()
     with pytest.raises(InputError, match="is empty"):
         netsim.load(text.replace("from = 1 s", "from = 2 s, to = 2 s")).run()
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("harmonic(s.v, 50 Hz)", r"the number of a harmonic is whole, from 0 on, this is 50 1/s"),
+        ("harmonic(s.v, 1.5)", r"this is 1\.5"),
+        ("harmonic_phase(s.v, -1)", r"this is -1"),
+        ("distortion(s.v, n = 3 V)", r"this is 3 V"),
+        ("when(s.v > 1 V, n = 2 s)", r"n is a whole number, this is 2 s"),
+    ],
+)
+def test_numbers_of_harmonics_and_passages_are_whole(expression, told):
+    """50 Hz was taken as the 50th harmonic."""
+    with pytest.raises(InputError, match=f"E208 .*{told}"):
+        figures(SWINGING, f"measure x = {expression}\n")

@@ -90,8 +90,24 @@ def sizes_of(run: Running, rows: Array, places: Array) -> Array:
     nk, scale = layout.nk, run.trial.scale / run.trial.tolerances[RTOL]
     values = partials_in(_stages(run.machine, run.structure), rows[-1])
     ordinary = differentiated_sizes(run.structure, values, scale[nk:], nk)
-    largest = np.abs(rows[:, places[2 * nk + layout.nq :]]).max(axis=0, initial=0.0)
+    held = places[2 * nk + layout.nq :]
+    largest = np.abs(rows[:, held]).max(axis=0, initial=0.0)
+    kinds = _kinds_of_held(run.machine.system)
+    alike = np.array([[kinds[i] == kinds[j] for j in held - layout.discretes] for i in held - layout.discretes])
+    largest = np.where(alike, largest, 0.0).max(axis=1) if len(held) else largest
     return np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
+
+
+def _kinds_of_held(system: System) -> dict[int, tuple[str, str]]:
+    """Element and unit of each discrete, by number; '' for what a hidden one remembers. Those of a kind are measured by
+    the largest of them, since a part of a harmonic may be nothing but rounding."""
+    kinds = dict[int, tuple[str, str]]()
+    for batch in system.batches:
+        units = {z.name: z.unit for b in batch.instances[:1] for z in b.component.definition.discretes}
+        for i, name in enumerate(batch.form.events.names):
+            unit = units.get(name.partition("[")[0], "")
+            kinds.update({int(n): (label, unit) for label, n in zip(batch.labels, batch.discretes(i))})
+    return kinds
 
 
 def _angles(system: System) -> Array:

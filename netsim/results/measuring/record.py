@@ -23,7 +23,7 @@ from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number
 from netsim.text.units import ANGLE, NO_DIMENSION, Dimension
 
 Array = np.ndarray
-MISSING = "E513"
+MISSING, HARMONIC = "E513", "the number of a harmonic is whole, from 0 on"
 SHORTER = 1e-9
 """By how much, as a share, a run may be shorter than the period whose harmonics are asked for."""
 
@@ -205,10 +205,7 @@ def _when(record: Record, call: Call, scope: Scope) -> Typed:
         raise InputError(Problem("E207", "when() takes one comparison", call.span, hint=hint))
     difference = Binary("-", comparison.left, comparison.right, span=comparison.span)
     trajectory, _ = _trajectory(Call("when", (difference,), call.keywords, span=call.span), record, scope, 1, allowed)
-    n = next((number_of(value, scope).value for word, value in call.keywords if word == "n"), 1)
-    if n % 1:  # nothing is a whole number of infinity
-        raise InputError(Problem("E208", f"n is a whole number, this is {n:g}", call.span))
-    n = int(n)
+    n = next((_whole(value, scope, "n is a whole number") for word, value in call.keywords if word == "n"), 1)
     found = crossings(trajectory, comparison.op)
     if not n or abs(n) > len(found):
         times = (
@@ -263,17 +260,18 @@ def _of_period(
     return _trajectory(period_of, record, scope, arguments, ("from", "to", *words))
 
 
-def _numbered(call: Call, expr: Expr, scope: Scope) -> int:
-    number = number_of(expr, scope).value
-    if number % 1 or number < 0:
-        raise InputError(Problem("E208", f"the number of a harmonic is whole, this is {number:g}", call.span))
-    return int(number)
+def _whole(expr: Expr, scope: Scope, wanted: str, least: float = -np.inf) -> int:
+    found = number_of(expr, scope)
+    if found.dimension not in (None, NO_DIMENSION) or found.value % 1 or found.value < least:
+        message = f"{wanted}, this is {found.value:g} {unit_of(found.dimension or NO_DIMENSION)}".rstrip()
+        raise InputError(Problem("E208", message, expr.span))
+    return int(found.value)
 
 
 def _harmonic(record: Record, call: Call, scope: Scope) -> Typed:
     """The amplitude of a harmonic of a signal that is one period long; of the number 0 the mean."""
     trajectory, dimension = _of_period(record, call, scope, 2)
-    n = _numbered(call, call.arguments[1], scope)
+    n = _whole(call.arguments[1], scope, HARMONIC, 0.0)
     found = harmonics(trajectory, np.array([n]))[0]
     return Typed(float(abs(found) if n else found.real), dimension)
 
@@ -281,7 +279,7 @@ def _harmonic(record: Record, call: Call, scope: Scope) -> Typed:
 def _harmonic_phase(record: Record, call: Call, scope: Scope) -> Typed:
     """The phase p (rad) of harmonic n, a sin(2 pi n t/T + p)."""
     trajectory, _ = _of_period(record, call, scope, 2)
-    n = _numbered(call, call.arguments[1], scope)
+    n = _whole(call.arguments[1], scope, HARMONIC, 0.0)
     found = harmonics(trajectory, np.array([n]))[0]
     turns = n * float(trajectory.time[0]) / trajectory.length % 1.0
     angle = float(np.angle(found)) + np.pi / 2 - 2 * np.pi * turns
@@ -291,7 +289,7 @@ def _harmonic_phase(record: Record, call: Call, scope: Scope) -> Typed:
 def _distortion(record: Record, call: Call, scope: Scope) -> Typed:
     """The effective value of the harmonics 2 to n over that of the first (without n: of all above the first)."""
     trajectory, _ = _of_period(record, call, scope, 1, ("n",))
-    last = next((_numbered(call, value, scope) for word, value in call.keywords if word == "n"), 0)
+    last = next((_whole(value, scope, HARMONIC, 0.0) for word, value in call.keywords if word == "n"), 0)
     if last < 2:
         return Typed(distortion(trajectory), NO_DIMENSION)
     sizes = np.abs(harmonics(trajectory, np.arange(1, last + 1)))
