@@ -60,13 +60,20 @@ class Readings(NamedTuple):
 @inner
 def kept_norm(problem, trial, dx, dv, dy, h):
     """`error_norm` of the estimate of a step's error, which is kept for readings."""
-    readings, nk = trial.readings, problem.sizes[NK]
-    if readings.first.shape[0] > 1:
-        for i in range(nk):
-            readings.estimate[i] = dx[i] if i < dx.shape[0] else 0.0
-            readings.estimate[nk + i] = dv[i] if i < dx.shape[0] else 0.0
-        copy(dy, 0, readings.estimate, 2 * nk, problem.sizes[NY])
+    keep_estimate(problem, trial, dx, dv, dy, 1.0)
     return error_norm(problem, trial, dx, dv, dy, h)
+
+
+@inner
+def keep_estimate(problem, trial, dx, dv, dy, share):
+    """Keep a share of these errors as the estimate of the step's error, for readings."""
+    estimate, nk = trial.readings.estimate, problem.sizes[NK]
+    if trial.readings.first.shape[0] > 1:
+        for i in range(nk):
+            estimate[i] = share * dx[i] if i < dx.shape[0] else 0.0
+            estimate[nk + i] = share * dv[i] if i < dx.shape[0] else 0.0
+        for i in range(problem.sizes[NY]):
+            estimate[2 * nk + i] = share * dy[i]
 
 
 @inner

@@ -503,3 +503,24 @@ def test_guesses():
     assert all(abs(float(each.attrs["objective"])) < 1e-9 for each in found.values())
     iterations = {guess: int(each.attrs["iterations"]) for guess, each in found.items()}
     assert max(iterations["static"], iterations["transient"]) < 0.5 * iterations["begin"]
+
+
+LIMITED = """use spatial
+use rotational
+world gravity = [0, 0, -9.81] m/s2
+b body (a) m = 1 kg, I = 0.02 kg.m2*diag(1, 1, 1), at = [0.25, 0, 0] m
+j revolute_driven (ground, a, f) at = [0, 0, 0] m, axis = [0, 1, 0]
+k hinge_stops (f) lower = -2 rad, upper = 2 rad{stiffness}
+drive torque (f) T = 0 N.m
+"""
+
+
+def test_limits_without_a_stiffness_switch_nothing():
+    """Their discretes act on no equation; with a stiffness they are stops."""
+    options = {"stop": 1.0, "inputs": ["drive.T"], "minimize": "integral(drive.T^2)", "end": "[rest, j.q == 1 rad]"}
+    plain = netsim.load(re.sub("k hinge.*\n", "", LIMITED)).optimize(**options)
+    limited = netsim.load(LIMITED.format(stiffness="")).optimize(**options)
+    assert limited.attrs["objective"] == pytest.approx(plain.attrs["objective"], rel=1e-9)
+    with pytest.raises(InputError) as caught:
+        netsim.load(LIMITED.format(stiffness=", c = 1 kN.m/rad")).optimize(**options)
+    assert caught.value.problems[0].code == "E460" and "'k' switches" in caught.value.problems[0].message

@@ -9,13 +9,13 @@ from netsim.core.compiled.function import inner
 Array = np.ndarray
 
 NOW, SIZE, STOP, FIXED, LEAST, LONGEST, REASON, LAST, DUE, ARRIVAL, SPACING, MISSED, REFUSED_BY = range(13)
-WEIGHT, WORST, LEFT = range(13, 16)
+WEIGHT, WORST, LEFT, BEYOND = range(13, 17)
 """Positions in Control.numbers: instant, size of the next step, end, given step (0: adaptive), smallest and longest
 step, what limited the last one, where its end is looked at (just before a time event), next known instants of an event
 and of what comes out of a delay with a jump, the longest stretch that nobody looks into, the defects of the last step
 and of the last attempt; what makes a given step's error one in units of rtol (0: it has no estimate), and the largest
-of these; the estimate that the error test refused last since a step was taken. REFUSED_BY is over the root of the
-step."""
+of these; the estimate that the error test refused last since a step was taken; just beyond an event that was
+found inside a step, to be taken anew. REFUSED_BY is over the root of the step."""
 
 (
     TIME_EVENT,
@@ -93,6 +93,8 @@ def target_of(control, t):
         return end, time_event <= end + slack, True
     end = min(time_event, control.features[places[FEATURE]], stop)
     size = min(numbers[SIZE], numbers[LONGEST])
+    if t < numbers[BEYOND] <= min(t + size, end):
+        return numbers[BEYOND], False, True
     if t + 1.01 * size >= end:
         return end, time_event <= end, True
     if t + 2.0 * size > end:

@@ -22,7 +22,7 @@ from netsim.core.methods.kinks import KINK, combine, kink_weights, remember
 from netsim.core.methods.tableaux import Tableau, dormand_prince_5, dormand_prince_8, verner_6
 from netsim.core.newton import CONVERGED, NOT_FINITE
 from netsim.core.problem import HISTORY, NK, NQ, NY, A, V, X, Y
-from netsim.core.readings import kept_norm
+from netsim.core.readings import keep_estimate
 from netsim.core.scales import widen_scales
 from netsim.core.states import copy, follow, load
 
@@ -161,6 +161,7 @@ def step(method, problem, factor, trial, t, h, last):
     over_kink = _over_kink(method, problem, trial, h, last, error)
     if over_kink > error:
         error = over_kink
+        _keep(method, problem, trial, 1.0)
     if 0.0 < error <= 1.0 and trial.counters[ACCEPTED] % EACH == 0:
         trial.tolerances[PERSISTING] = _persisting(method, problem, trial, h, last)
     return CONVERGED, error
@@ -168,11 +169,20 @@ def step(method, problem, factor, trial, t, h, last):
 
 @inner
 def _estimate(method, problem, trial, h, last):
-    first = _difference(method, problem, trial, method.errors[0], h, last)
-    if method.errors.shape[0] == 1 or first == 0.0 or not np.isfinite(first):
-        return first
-    second = _difference(method, problem, trial, method.errors[1], h, last)
-    return first * first / np.sqrt(first * first + 0.01 * second * second)
+    two = method.errors.shape[0] > 1
+    second = _difference(method, problem, trial, method.errors[1], h, last) if two else 0.0
+    first, share = _difference(method, problem, trial, method.errors[0], h, last), 1.0
+    if 0.0 < first < np.inf and second < np.inf:
+        share = first / np.sqrt(first * first + 0.01 * second * second)
+    _keep(method, problem, trial, share)
+    return first * share
+
+
+@inner
+def _keep(method, problem, trial, share):
+    """Keep a share of the difference that was taken last as the step's error, for what is read of its end."""
+    nk, e = problem.sizes[NK], method.error
+    keep_estimate(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], share)
 
 
 @inner
@@ -226,7 +236,7 @@ def _distance(method, problem, trial, h, last, consistent):
         return np.inf
     for i in range(ny):
         e[2 * nk + i] = other[3 * nk + i] - trial.end[3 * nk + i]
-    return kept_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
+    return error_norm(problem, trial, e[:nk], e[nk : 2 * nk], e[2 * nk :], h)
 
 
 @inner

@@ -79,7 +79,7 @@ def first_control(
 def _first_numbers(planned: Planned, size: float) -> Array:
     """Control.numbers at t = 0."""
     machine, options, method = planned.machine, planned.options, planned.method
-    stop, fixed, found = options.stop, options.step, np.zeros(16)
+    stop, fixed, found = options.stop, options.step, np.zeros(17)
     largest = stop / FEATURES / method.gap if method.explicit and curved(machine) else stop / 4
     shortest_delay = machine.problem.buffer.length.min(initial=np.inf)
     waves = stop if fixed else longest_in_waves(machine, stop, method.work, options.rtol)
