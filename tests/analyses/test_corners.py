@@ -40,6 +40,7 @@ def notes(text, analysis):
 @pytest.mark.parametrize("at", ["0", "1e-9", "-1", "1e6"])
 def test_a_diode_at_its_knee_and_a_rope_that_is_just_tight(network, names, element, analysis, at):
     told = notes(network.format(at=at), analysis.format(*names))
+    told = "; ".join(part for part in told.split("; ") if "without noise" not in part)
     expected = f"at the operating point: '{element}' at a corner: the linear network is that of one side of it"
     assert told == (expected if at == "0" else "")
     if analysis == "poles()":

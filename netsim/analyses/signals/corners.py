@@ -5,7 +5,7 @@ Discrete variables tell of the corners of what switches: a condition that is jus
 them. Others are found by derivatives to either side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -36,9 +36,13 @@ def corners_note(machine: Machine, structure: Structure, g: Array) -> str:
     names = list(dict.fromkeys([*_switching(machine, structure, g), *_bent(machine, g)]))
     if not names:
         return ""
+    return f"{listed(names)} at a corner: the linear network is that of one side of it"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, some of them where they are many."""
     more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-    listed = ", ".join(f"'{name}'" for name in names[:MOST_TOLD])
-    return f"{listed}{more} at a corner: the linear network is that of one side of it"
+    return ", ".join(f"'{name}'" for name in names[:MOST_TOLD]) + more
 
 
 def _switching(machine: Machine, structure: Structure, g: Array) -> Iterator[str]:

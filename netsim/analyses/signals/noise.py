@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, Kind
 from netsim.analyses.signals.ac import growth_note, refine_frequencies
+from netsim.analyses.signals.corners import listed
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
@@ -24,6 +25,7 @@ from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, witho
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters
+from netsim.library.extension import LOSS
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem
@@ -36,8 +38,11 @@ LEAST_EXPONENT = 1e-6
 """Below this an exponent of -1 + x integrates to a logarithm."""
 SHARE = 0.1
 """Sources that make so much of the noise at some frequency tell where more frequencies are needed."""
+UNSTEADY = "there is no steady noise, whose effective values these could be"
 EXACT, HALVINGS = 1e-8, 60
 """How much of its integral an interval may change when it is halved, and how often intervals are."""
+NOTHING = 1e-24
+"""A part below this share of the output's density is rounding: paths that cancel leave 1e-12 of an amplitude."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +96,8 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         return _densities(sources, wanted, responses(wanted))
 
     frequencies, found = _finely(lin, sources, options.grid.frequencies, responses)
-    totals = integrals(frequencies, found, densities)
+    whole = np.arange(len(signals)) * (np.arange(len(signals)) < len(signals) - len(sources.names))
+    totals = integrals(frequencies, found, densities, whole)
     if not options.grid.adaptive:
         rows = np.searchsorted(frequencies, options.grid.frequencies)
         frequencies, found = frequencies[rows], found[rows]
@@ -103,7 +109,7 @@ def run(task: Task, options: NoiseOptions) -> Samples:
         "output": output.name,
         "input": ", ".join(names),
         "unknowns": lin.n,
-        "notes": growth_note(lin, "there is no steady noise, whose effective values these could be"),
+        "notes": "; ".join(filter(None, (growth_note(lin, UNSTEADY), _silent_note(lin)))),
     }
     return Samples(
         "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
@@ -162,6 +168,15 @@ def _noises(lin: Linearised) -> Iterator[_Noise]:
             yield _Noise(labels, noise.flicker, np.maximum(found[k], 0.0), entries)
 
 
+def _silent_note(lin: Linearised) -> str:
+    """A sentence about elements that dissipate and state no noise; '' where there are none."""
+    batches = [batch for batch in lin.machine.system.batches if batch.instances and not batch.shapes]
+    definitions = [batch.instances[0].component.definition for batch in batches]
+    loses = [any(output.name == LOSS for output in d.outputs) and not d.noises for d in definitions]
+    names = [label for batch, silent in zip(batches, loses) if silent for label in batch.labels]
+    return f"without noise, though they have losses: {listed(names)}" if names else ""
+
+
 def _finely(
     lin: Linearised, sources: Sources, frequencies: Array, responses: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
@@ -212,28 +227,29 @@ def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[
     return found, gain
 
 
-def integrals(frequencies: Array, densities: Array, at: Callable[[Array], Array]) -> Array:
+def integrals(frequencies: Array, densities: Array, at: Callable[[Array], Array], whole: Array) -> Array:
     """The integral of each density (frequencies, any) over all frequencies, by intervals that are halved until that
-    changes none by more than EXACT of it; `at`: the densities elsewhere."""
+    changes none by more than EXACT of it, or by NOTHING of its `whole` (the number of one that it is a part of); `at`:
+    the densities elsewhere."""
     lower, upper, below, above = frequencies[:-1], frequencies[1:], densities[:-1], densities[1:]
     middle, total = _middle(lower, upper), np.zeros(densities.shape[1])
     between = at(middle) if len(middle) else below
-    whole = _part(lower, middle, upper, below, between, above)
+    coarse = _part(lower, middle, upper, below, between, above)
     for _ in range(HALVINGS):
         lower, upper = np.concatenate([lower, middle]), np.concatenate([middle, upper])
         below, above = np.concatenate([below, between]), np.concatenate([between, above])
         middle = _middle(lower, upper)
         between = at(middle) if len(middle) else below
         halves = _part(lower, middle, upper, below, between, above)
-        changed = np.abs(halves[: len(whole)] + halves[len(whole) :] - whole)
-        open_ = (changed > EXACT * np.abs(total + halves.sum(axis=0))).any(axis=1)
+        changed, so_far = np.abs(halves[: len(coarse)] + halves[len(coarse) :] - coarse), total + halves.sum(axis=0)
+        open_ = (changed > EXACT * so_far + NOTHING * so_far[whole]).any(axis=1)
         kept = np.concatenate([open_, open_])
         total = total + halves[~kept].sum(axis=0)
         if not open_.any():
             return total
         lower, middle, upper = lower[kept], middle[kept], upper[kept]
-        below, between, above, whole = below[kept], between[kept], above[kept], halves[kept]
-    return np.asarray(total + whole.sum(axis=0))
+        below, between, above, coarse = below[kept], between[kept], above[kept], halves[kept]
+    return np.asarray(total + coarse.sum(axis=0))
 
 
 def _middle(lower: Array, upper: Array) -> Array:
@@ -247,7 +263,7 @@ def _part(f0: Array, fm: Array, f1: Array, s0: Array, sm: Array, s1: Array) -> A
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.log(s1 / s0) / np.log(f1 / f0) + 1.0
         power = np.where(np.abs(n) > LEAST_EXPONENT, (s1 * f1 - s0 * f0) / n, s0 * f0 * np.log(f1 / f0))
-        curved = power * (1.0 + 2.0 * sm / np.sqrt(s0 * s1)) / 3.0
+        curved = power * (1.0 + 2.0 * (sm / np.sqrt(s0)) / np.sqrt(s1)) / 3.0  # s0*s1 may be too small a number
     straight = ((s0 + sm) * (fm - f0) + (sm + s1) * (f1 - fm)) / 2
     return np.where((s0 > 0.0) & (s1 > 0.0) & (f0 > 0.0), curved, straight)
 
