@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import netsim
-from netsim.analyses.signals import ac
 from netsim.analyses.signals.linearised import linearised
+from netsim.analyses.signals.states import growth
 from netsim.results.selection import Selection
 from netsim.simulate.setup.start_of_run import equilibrium_of_run
 
@@ -98,7 +98,7 @@ PASSIVE = {
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
 @pytest.mark.parametrize("network", list(PASSIVE))
 def test_passive_networks_are_known_without_eigenvalues(network, size, monkeypatch):
-    monkeypatch.delattr(ac, "may_grow")
+    monkeypatch.delattr(growth, "may_grow")
     text = PASSIVE[network].format(size=size, small=1.0 / size)
     at = "at = 0 s, " if network == "motor" else ""
     (found,) = netsim.load(f"{text}\nrun ac(input = s, {at}frequencies = [0.1 Hz])").samples()
@@ -140,10 +140,10 @@ def test_what_is_taken_for_passive_has_no_motion_that_grows(size, time, monkeypa
         except netsim.SimulationError:  # coils in a loop have any currents
             continue
         lin = linearised(machine, point.g, Selection())
-        seen = ac.passive(machine, lin.g)
+        seen = growth.passive(machine, lin.g)
         with monkeypatch.context() as asked:
-            asked.setattr(ac, "passive", lambda machine, g: False)
-            grows = ac.growth_note(lin, "")
+            asked.setattr(growth, "passive", lambda machine, g: False)
+            grows = growth.growth_note(lin, "")
         assert not (seen and grows), seed
         assert seen or seed % 2, seed
         told, decided = told + bool(grows), decided + seen
@@ -159,7 +159,7 @@ def test_sums_do_not_hide_a_negative_resistance():
     """
     model = netsim.load(text)
     machine, _, point = equilibrium_of_run(model.machine, model.structure)
-    assert 1e12 - 1e-5 == 1e12 and not ac.passive(machine, point.g)
+    assert 1e12 - 1e-5 == 1e12 and not growth.passive(machine, point.g)
 
 
 def test_an_input_without_current_has_an_infinite_resistance():

@@ -14,10 +14,11 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import NAMES, WORD, Kind
-from netsim.analyses.signals.ac import STEADY, growth_note, sweep_frequencies
+from netsim.analyses.signals.ac import STEADY, sweep_frequencies
 from netsim.analyses.signals.inputs import inputs_of, parameter
 from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
 from netsim.analyses.signals.points import linearised_at
+from netsim.analyses.signals.states.growth import growth_note
 from netsim.network.network import Network
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem, nearest

@@ -28,12 +28,11 @@ from netsim.analyses.signals.options import (
 )
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import response
-from netsim.analyses.signals.states.passivity import passive
-from netsim.analyses.signals.states.reduction import may_grow, poles_of
+from netsim.analyses.signals.states.growth import growth_note
+from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured
-from netsim.results.over_frequency.curves import reading
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
@@ -48,10 +47,6 @@ ROUNDS, DENSE = 40, 400
 """How often intervals are halved; unknowns up to which the poles' frequencies are looked at."""
 LOOKS, SAME = 6, 1e-9
 """How often measures look again where they were found; shares of a frequency within which a curve is straight."""
-GROWS = 1e-9
-"""The share of the fastest rate by which a motion grows at least where it is told."""
-CERTAIN = 1e-3
-"""Below this part of that the eigenvalues as they come say that nothing grows."""
 STEADY = "there is no steady state with this response"
 AROUND = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 """Frequencies around a resonance, in half widths."""
@@ -207,31 +202,12 @@ def refine_frequencies(
 
 def _near_poles(lin: Linearised, frequencies: Array) -> Array:
     """With frequencies around each resonance."""
-    rates = _rates(lin)
+    found = poles_of(lin.dense) if lin.size <= DENSE and not len(lin.length) else None
+    rates = np.zeros(0, complex) if found is None else found.rates
     s = rates[rates.imag > np.abs(rates.real)]
     around = ((np.abs(s.imag)[:, None] + np.abs(s.real)[:, None] * AROUND) / (2 * np.pi)).ravel()
     inside = around[(around > frequencies[0]) & (around < frequencies[-1])]
     return np.unique(np.concatenate([frequencies, inside]))
-
-
-def _rates(lin: Linearised) -> Array:
-    """The poles (1/s); none of a network that is large or has delays, or has none."""
-    found = poles_of(lin.dense) if _has_poles(lin) else None
-    return np.zeros(0, complex) if found is None else found.rates
-
-
-def _has_poles(lin: Linearised) -> bool:
-    return lin.size <= DENSE and not len(lin.length)
-
-
-def growth_note(lin: Linearised, what: str, words: str = "") -> str:
-    """A sentence where a motion grows at the point: then there is no steady state that `what` could be of."""
-    seems = _has_poles(lin) and not passive(lin.machine, lin.g) and may_grow(lin.dense, CERTAIN * GROWS)
-    rates = _rates(lin) if seems else np.zeros(0)
-    if not len(rates) or rates.real.max() <= GROWS * np.abs(rates).max():
-        return ""
-    time = reading(1.0 / float(rates.real.max()), "s")
-    return f"the operating point{words} is unstable (a motion grows as e^(t/{time})): {what}"
 
 
 def _bent(frequencies: Array, curve: Array) -> Array:

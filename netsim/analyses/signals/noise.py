@@ -15,13 +15,14 @@ from scipy.sparse import csr_array
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, Kind
-from netsim.analyses.signals.ac import growth_note, refine_frequencies
+from netsim.analyses.signals.ac import refine_frequencies
 from netsim.analyses.signals.corners import listed
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.response import AT_ONCE, Spectral, delays_of, without_differentiated
+from netsim.analyses.signals.states.growth import growth_note
 from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters

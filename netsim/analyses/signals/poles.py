@@ -19,6 +19,7 @@ from netsim.analyses.signals.linear import entry_name, state_names, zeros_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, PointOptions, numbers, point_options
 from netsim.analyses.signals.points import Point, linearised_at
+from netsim.analyses.signals.states.passivity import passive
 from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.history import refuse_delays
 from netsim.network.network import parameter_names
@@ -102,7 +103,7 @@ def run(task: Task, options: PolesOptions) -> Samples:
             zeros = zeros_of(lin, inputs_of(lin, here, selection, options.where.inputs), 0, 0)
             zeros = zeros[np.argsort(np.abs(zeros), kind="stable")]
             zeros = zeros[zeros.imag >= 0.0]
-        told, origin = told or _stability(s, shares), point.g
+        told, origin = told or _stability(s, shares) + _unseen(lin, point, s), point.g
         about.append(point.about("" if value is None else f" at {options.over} = {reading(value, unit)}"))
         for each in (s, zeros):
             rows.append(_rows(each, float(each is zeros), value))
@@ -169,6 +170,13 @@ def _stability(s: Array, shares: Mapping[str, Array]) -> str:
     grown = f"{names or 'a motion'} grow{'s' if ',' not in names else ''} as e^(t/{1 / s[k].real:.3g} s)"
     swings = f", swinging at {abs(s[k].imag) / (2 * np.pi):.4g} Hz" if s[k].imag else ""
     return f"unstable: {grown}{swings}"
+
+
+def _unseen(lin: Linearised, point: Point, s: Array) -> str:
+    """What the slowest poles of a large network leave open where none of them grows."""
+    if lin.size <= DENSE or (len(s) and s.real.max() > PAIRED * np.abs(s).max()) or passive(point.machine, lin.g):
+        return ""
+    return f" as far as the slowest {len(s)} poles tell; whether faster motions grow was not looked at"
 
 
 ANALYSIS = Analysis(
