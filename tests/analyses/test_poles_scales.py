@@ -74,3 +74,43 @@ def test_a_piston_that_hardly_moves_liquid(area):
     slow = -stiffness / (0.5 + root)
     expected = [0.0, slow, -0.5 - root] if stiffness < 0.25 else [0.0, slow if slow.imag > 0 else slow.conjugate()]
     assert poles(text) == pytest.approx(np.array(expected), rel=1e-9)
+
+
+CHAINS = [
+    ((335.048, 0.131535, 0.541541), (692.75, 2.90798e-4, 0), (0, 5863.72, 0),
+     [0, 0, -4.95927499951e-8, -0.0382391511708 + 32.1138219214j, -55406.9262515]),
+    ((2.35816, 0.00308666, 0.0849833), (730.611, 0.00229217, 0), (0.0475404, 0.00293307, 0),
+     [0, 0, -0.0178777191119 + 0.166201848646j, -8.18552471693 + 486.767980344j]),
+    ((1950.83, 3.25785, 0.025568), (0.00120206, 3475.29, 0.00358677), (231.034, 0, 0.17963),
+     [-5.20318574028e-6, -5.36545987937e-5 + 0.00135318712457j, -70.5526608977, -3.75366448767 + 370.061618905j]),
+    ((23.6662, 0.147026, 0.327848), (205.577, 0.00172052, 0.00232845), (0, 2293.21, 0.002061),
+     [-7.50267098698e-7, -4.31796001234e-5 + 0.00982083494089j, -0.0234912506849 + 21.0142922834j, -22592.0039014]),
+]  # fmt: skip
+"""Masses, springs and dampers between neighbours (the last ones to the ground), and poles by 80 digits."""
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("masses, springs, dampers, wanted", CHAINS)
+def test_slow_motions_of_chains_beside_fast_ones(masses, springs, dampers, wanted, scale):
+    """A free chain of which one joint is stiff was said to grow, or to swing at the root of rounding."""
+    lines, ends = ["use translational"], ["b", "c", "ground"]
+    for k, (m, c, d) in enumerate(zip(masses, springs, dampers)):
+        lines += [f"m{k} mass ({'abc'[k]}) m = {m * scale!r} kg"]
+        lines += [f"s{k} spring ({'abc'[k]}, {ends[k]}) c = {c * scale!r} N/m"] if c else []
+        lines += [f"d{k} damper ({'abc'[k]}, {ends[k]}) d = {d * scale!r} N.s/m"] if d else []
+    text = "\n".join(lines) + "\n"
+    assert poles(text) == pytest.approx(wanted, rel=1e-7)
+    assert "unstable" not in netsim.load(text).poles().attrs["stability_of_poles"]
+
+
+def test_slow_swings_beside_electronics_have_their_own_digits():
+    """A mass of 1 rad/s moves with a coil whose current follows in 1 ps: neither takes the other for rounding."""
+    found = poles("""use translational
+    use electrical
+    m mass (a) m = 1 kg
+    s spring_damper (a, ground) c = 1 N/m, d = 1e-3 N.s/m
+    v voltage (p, ground) v = 1 V
+    r resistor (p, q) R = 1 kOhm
+    l inductor (q, ground) L = 1 nH
+    """)
+    assert found == pytest.approx([-5e-4 + 1j * np.sqrt(1 - 2.5e-7), -1e12], rel=1e-9)

@@ -19,7 +19,8 @@ Array = np.ndarray
 LARGEST = 3000
 """Orders of unknowns beyond which eigenvalues are not computed: half a minute."""
 SURE = 1e-6
-"""Poles below this share of the fastest one are found around a shift of their own: to 1e-10 they are not known else."""
+"""Where poles are slower than this share of the fastest one, slow ones are found apart: to 1e-10 they are not known
+else. Where the slowest are by as much slower than the middle, entries that make them are nothing beside others then."""
 WIDEST = 80.0
 """Rates between e^-80 and e^80 /s are looked for."""
 ON_AXIS = 1e-12
@@ -184,55 +185,60 @@ def may_grow(parts: Sequence[Array], share: float) -> bool:
 
 def poles_of(parts: Sequence[Array]) -> Poles | None:
     """Every finite s of sum_k s^k parts[k] x = 0; None as `reduced`."""
-    from scipy import linalg
-
     found = reduced(parts)
     if found is None:
         return None
+    rates, shapes = slow_ones_anew(parts, *_motions(found))
+    kept = [_to_axis(parts, s, shapes[:, k], found.columns) for k, s in enumerate(rates)]
+    return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
+
+
+def slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
+    """The poles with those at zero there, and those that are far slower than the fastest one as 1/s of s^N P(1/s),
+    whose largest they are: among all of them their error is rounding of the fastest.
+
+    In units of the middle rate first; entries that make the slowest may be nothing beside others in these."""
+    rates, shapes = rates.astype(complex), shapes.astype(complex)
+    middle, slowest = time_of(parts), time_of(parts, -1)
+    if SURE * slowest <= middle:
+        return _turned(parts, rates, shapes, middle, np.inf)
+    rates, shapes = _turned(parts, rates, shapes, middle, np.inf)
+    return _turned(parts, rates, shapes, slowest, SURE / middle)
+
+
+def _turned(parts: Sequence[Array], rates: Array, shapes: Array, time: float, below: float) -> tuple[Array, Array]:
+    """Slow ones `below` a rate anew. So many s are zero as powers of s det P(s) begins with, which are those that
+    s^N P(1/s) has too few of. Eigenvalues of a multiple one differ by a root of rounding."""
+    turned = _reduced(parts[::-1], (), 1.0 / time)
+    if turned is None or not len(rates):
+        return rates, shapes
+    still = min((len(parts) - 1) * len(parts[0]) - turned.states, len(rates))
+    order = np.argsort(np.abs(rates), kind="stable")
+    rates[order[:still]] = 0.0
+    size = np.abs(rates[order[still:]])
+    if not len(size) or not (still > 1 or size[0] < SURE * size[-1]):  # a double zero alone may be far from zero
+        return rates, shapes
+    inverse, around = _motions(turned)
+    largest = np.argsort(-np.abs(inverse), kind="stable")[: len(size)]
+    least = max(np.sqrt(np.abs(inverse[largest[0]]) / size[-1]), 1.0 / below)
+    count = int(np.count_nonzero(np.abs(inverse[largest]) > least))
+    while 0 < count < len(largest) and abs(inverse[largest[count]]) > (1.0 - SURE) * abs(inverse[largest[count - 1]]):
+        count -= 1  # a pair stays together
+    again = order[still : still + count]
+    rates[again], shapes[:, again] = 1.0 / inverse[largest[:count]], around[:, largest[:count]]
+    return rates, shapes
+
+
+def _motions(found: Reduced) -> tuple[Array, Array]:
+    """s (1/s) of the dynamics, and the x of each, in columns."""
+    from scipy import linalg
+
     s, vectors = linalg.eig(found.dynamics) if found.states else (np.zeros(0, complex), np.zeros((0, 0)))
     z = found.basis @ vectors
     first = np.cumsum(found.d) - found.d
     shapes = found.rates @ z
     shapes[found.d > 0] = z[first[found.d > 0]]
-    rates, shapes = slow_ones_anew(parts, s / found.time, found.columns[:, None] * shapes)
-    kept = [_to_axis(parts, s, shapes[:, k], found.columns) for k, s in enumerate(rates)]
-    return Poles(np.array(kept, complex), shapes, found.of[found.chosen(np.ones(len(found.of)))])
-
-
-def count_at_zero(parts: Sequence[Array]) -> int:
-    """How many s are zero: so many powers of s det P(s) begins with, which are those that s^N P(1/s) has too few of.
-
-    Eigenvalues of a multiple one differ by a root of rounding."""
-    found = in_own_units(parts, time_of(parts, -1), reverse=True)
-    return (len(parts) - 1) * len(parts[0]) - found.orders.freedom if found else 0
-
-
-def slow_ones_anew(parts: Sequence[Array], rates: Array, shapes: Array) -> tuple[Array, Array]:
-    """The poles with those at zero there, and those that are far slower than the fastest one found again, around a
-    shift of their own size: among all of them their error is rounding of the fastest."""
-    rates, shapes, still = rates.astype(complex), shapes.astype(complex), min(count_at_zero(parts), len(rates))
-    slowest_first = np.argsort(np.abs(rates), kind="stable")
-    rates[slowest_first[:still]] = 0.0
-    group = slowest_first[still:]
-    while len(group) and len(parts) <= 3:
-        size = np.abs(rates[group])
-        group = group[size < SURE * size.max()]
-        if len(group):
-            shift = 1.0 / time_of(parts, still + len(group))
-            mu, around = around_shift(*_three(parts), shift)
-            anew = shift + 1.0 / np.where(mu == 0.0, np.finfo(float).tiny, mu)
-            slowest = np.argsort(np.abs(anew), kind="stable")[still : still + len(group)]
-            rates[group], shapes[:, group] = anew[slowest], around[:, slowest]
-    return rates, shapes
-
-
-def _three(parts: Sequence[Array]) -> tuple[Any, Any, Any]:
-    """K, D, M (sparse)."""
-    from scipy.sparse import csc_matrix
-
-    zero = np.zeros_like(parts[0])
-    stiffness, damping, mass = (csc_matrix(part) for part in (*parts, zero, zero)[:3])
-    return stiffness, damping, mass
+    return s / found.time, found.columns[:, None] * shapes
 
 
 def around_shift(stiffness: Any, damping: Any, mass: Any, shift: float) -> tuple[Array, Array]:
