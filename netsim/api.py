@@ -162,7 +162,7 @@ class Model(Studies):
         found = [*noted, *findings(self.system, self.values, self.shared)]
         try:
             refuse_signals(machine, self._saves(), self._plots())
-            check_measures(machine, self.network)
+            check_measures(machine, self.network, self._runs_over_time or not self.network.runs)
             refuse_unknown_runs(self.system, self.values)
             runs = [(ANALYSES[run.analysis], o) for run, o in zip(self.network.runs, self.run_options())]
             for analysis, options in runs:
@@ -209,7 +209,7 @@ class Model(Studies):
         runs = self.network.runs
         chosen = list(map(self._options, runs, options_by_line(options or {}, runs, ANALYSES)))
         beside = (*beside, *signals_judged(self.network))
-        check_measures(self.machine, self.network)
+        check_measures(self.machine, self.network, self._runs_over_time or not self.network.runs)
         done: list[Samples] = []
         for run, option in zip(runs, chosen):
             try:
@@ -275,7 +275,7 @@ class Model(Studies):
 
         Raises `SimulationError` where it fails or an assertion does not hold; its `samples` hold the result so far."""
         line = self._transient_line(options)
-        check_measures(self.machine, self.network)
+        check_measures(self.machine, self.network, self._runs_over_time or not self.network.runs)
         return dataset_or_raise(self._judged(self._alone(line, save, progress, options)))
 
     def _transient_line(self, options: Mapping[str, Any]) -> Run:

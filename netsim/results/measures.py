@@ -7,7 +7,8 @@ A figure is one number. Functions of a signal look at the whole run, or at the s
 gives the instant at which a comparison comes true (`>` on the way up, `<` on the way down, `==` either way).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from netsim.text.syntax import Assert, Binary, Measure
 from netsim.text.units import HERTZ, NO_DIMENSION, parse_unit
 
 Array = np.ndarray
+Taken = tuple[tuple[Figure, ...], tuple[Problem, ...]]
+"""Figures, and what is wrong with a result."""
 BROKEN = "E514"
 
 
@@ -41,46 +44,82 @@ def measured(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tu
 
 
 def measured_over_frequency(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    """The same for statements that speak of responses, which must be saved."""
-    return _taken(_responses(machine, samples))
+    """The same for statements that speak of responses, which must be saved; for each of several inputs, and for each
+    member of a family."""
+    return _of_curves((words, _taken(record)) for words, record in _responses(machine, samples))
 
 
 def frequencies_measured(machine: Machine, samples: Samples) -> list[float]:
     """Where on the curves of these responses the statements of the network find their numbers (Hz)."""
-    record = _responses(machine, samples)
-    _taken(record)
-    return record.looked
+    looked = list[float]()
+    for _, record in _responses(machine, samples):
+        _taken(record)
+        looked += record.looked
+    return looked
 
 
-def _responses(machine: Machine, samples: Samples) -> Record:
+def _responses(machine: Machine, samples: Samples) -> Iterator[tuple[str, Record]]:
+    """What stands behind the names of a group of responses (` per src.v`, ` at r1.R = 1000 Ohm`), and these; all of
+    them where what is measured is there by its own name."""
     series = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    return _record(machine, samples.time, series, axis=HERTZ, responses=True)
+    read = dimensions_measured(machine, machine.system.network)
+    found = {name[len(r) :]: None for r in read for name in series if name.startswith((f"{r} per ", f"{r} at "))}
+    groups = [""] if any(name in series for name in read) or not found else [*found]
+    for words in groups:
+        own = {name.removesuffix(words): values for name, values in series.items() if name.endswith(words)}
+        yield words, _record(machine, samples.time, own, axis=HERTZ, responses=True)
+
+
+def _of_curves(found: Iterable[tuple[str, Taken]]) -> Taken:
+    """Figures and problems of several curves, with the words behind each."""
+    figures, wrong = list[Figure](), list[Problem]()
+    for words, (own, problems) in found:
+        figures += [replace(figure, name=figure.name + words) for figure in own]
+        wrong += [replace(problem, message=problem.message + words) for problem in problems]
+    return tuple(figures), tuple(wrong)
+
+
+def member_words(values: Mapping[str, float], units: Mapping[str, str]) -> str:
+    """What stands behind the names of what belongs to one member of a family: ` at r1.R = 1000 Ohm`."""
+    found = ", ".join(f"{name} = {value:.9g} {units[name]}".rstrip() for name, value in values.items())
+    return f" at {found}" if found else ""
 
 
 def measured_over_sweep(machine: Machine, samples: Samples) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
-    """The same over what a characteristic is swept along, where it is one curve without a fold."""
-    over, network = samples.values[:, 0], machine.system.network
-    steps = np.diff(over)
-    if samples.attributes["family"] or not (np.all(steps > 0.0) or np.all(steps < 0.0)):
-        if not network.measures and not network.asserts:
-            return (), ()
-        message = "several curves, and one that turns back, have no measures"
-        return (), (Problem(MISSING, message, hint="measure one curve at a time, with folds = jump"),)
-    order = slice(None, None, 1 if steps[0] > 0.0 else -1)
+    """The same over what a characteristic is swept along, where it has no fold; for each curve of a family."""
+    network, count = machine.system.network, 1 + len([*filter(None, samples.attributes["family"].split(", "))])
+    members = samples.signals[1:count]
+    if not network.measures and not network.asserts:
+        return (), ()
+    rows = samples.values[:, 1:count]
+    starts = np.flatnonzero(np.append(True, (np.diff(rows, axis=0) != 0.0).any(axis=1)))
     saved = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    values = {name: series[order] for name, series in {**samples.unseen, **saved}.items()}
-    axis = parse_unit(samples.signals[0].unit).dimension
-    return _taken(_record(machine, over[order], values, axis=axis))
+    found = list[tuple[str, Taken]]()
+    for first, last in zip(starts, [*starts[1:], len(rows)]):
+        own = slice(first, last)
+        values = {name: series[own] for name, series in {**samples.unseen, **saved}.items()}
+        words = member_words({s.name: v for s, v in zip(members, rows[first])}, {s.name: s.unit for s in members})
+        found.append((words, _over_curve(machine, samples.values[own, 0], values, samples.signals[0].unit)))
+    return _of_curves(found)
 
 
-def check_measures(machine: Machine, network: Network) -> None:
-    """Try measures and assertions on made-up signals. Raises `InputError` for what they say wrong; what is not found
-    means nothing here."""
+def _over_curve(machine: Machine, over: Array, values: Mapping[str, Array], unit: str) -> Taken:
+    steps = np.diff(over)
+    if not (np.all(steps > 0.0) or np.all(steps < 0.0)):
+        message, hint = "a curve that turns back has no measures", "take `folds = jump`"
+        return (), (Problem(MISSING, message, hint=hint),)
+    order = slice(None, None, -1 if len(steps) and steps[0] < 0.0 else 1)
+    known = {name: series[order] for name, series in values.items()}
+    return _taken(_record(machine, over[order], known, axis=parse_unit(unit).dimension))
+
+
+def check_measures(machine: Machine, network: Network, over_time: bool = True) -> None:
+    """Try measures and assertions on made-up signals, `over_time` where a run of the netlist goes along it. Raises
+    `InputError` for what they say wrong; what is not found means nothing here."""
     if network.measures or network.asserts:
         time = np.linspace(0.0, 1.0, 3)
         names = dimensions_measured(machine, network)
         series = {name: 1 + time + i for i, name in enumerate(names)}
-        over_time = any(run.analysis != "sweep_static" for run in network.runs) or not network.runs
         _taken(_record(machine, time, series, axis=SECOND if over_time else None))
         responses = {n: x * np.exp(-9j * time) for n, x in series.items()}
         _taken(_record(machine, 1 + time, responses, axis=HERTZ, responses=True))

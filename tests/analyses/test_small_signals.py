@@ -407,6 +407,28 @@ def test_measures_of_a_response(tmp_path):
         assert np.array_equal(read(tmp_path / name)["c.v"].values, samples.values[:, 0])
 
 
+def test_measures_of_every_response():
+    """Of each input and each member of a family, the response at another node being no output of noise and of linear models."""
+    text = """use electrical
+v1 voltage   (a, ground) v = 1 V
+i1 current   (b, ground) I = 0 A
+r1 resistor  (a, b)      R = 1 kOhm
+c1 capacitor (b, ground) C = 100 nF
+measure f3 = bandwidth(b.v)
+assert gain(b.v, 1 kHz) > 100 V "this is small"
+"""
+    run = "run ac(from = 10 mHz, to = 100 kHz, inputs = [v1, i1], family = [r1.R = [500 Ohm, 1 kOhm]])\n"
+    (samples,) = netsim.load(text.replace('assert gain(b.v, 1 kHz) > 100 V "this is small"\n', "") + run).samples()
+    corner = lambda r: 1 / (2 * np.pi * r * 1e-7)  # noqa: E731
+    wanted = {f"f3 per {i} at r1.R = {r:g} Ohm": corner(r) for r in (500.0, 1000.0) for i in ("v1.v", "i1.I")}
+    assert {f.name: f.value for f in samples.figures} == pytest.approx(wanted, rel=1e-6)
+    (samples,) = netsim.load(text + run.replace("v1, i1", "v1")).samples()
+    assert [p.message for p in samples.broken] == [f"this is small at r1.R = {r:g} Ohm" for r in (500.0, 1000.0)]
+    model = netsim.load(text)
+    assert model.noise(output="a.v", frequencies=[1.0]).attrs["output"] == "a.v"
+    assert [s.name for s in model.linearise(inputs=["v1"], save=["a.v"]).outputs] == ["a.v"]
+
+
 def test_margins_of_a_loop():
     """L = K/(s (1 + s)(1 + 0.1 s)) in transfer blocks: margins by its closed forms."""
     H = lambda s: 4 / (s * (1 + s) * (1 + 0.1 * s))  # noqa: E731

@@ -104,7 +104,7 @@ def test_what_is_not_measured(tmp_path):
     model = loaded(tmp_path, circuit, ".op\n.meas dc x max v(a)\n.meas noise y integ onoise_spectrum\n.meas tran z max v(a)")
     assert [note.message for note in model.network.notes if "is of an analysis" in note.message] and not model.network.measures
     (samples,) = loaded(tmp_path, circuit, ".dc v1 0 1 0.1 r2 1k 2k 1k\n.meas dc x max v(a)").samples()
-    assert "several curves" in samples.broken[0].message
+    assert [(f.name, round(f.value, 9)) for f in samples.figures] == [("x at r2_value = 1000", 0.5), ("x at r2_value = 2000", 0.666666667)]
     with pytest.raises(netsim.InputError, match="AT=instant"):
         loaded(tmp_path, circuit, ".ac dec 1 1 10\n.meas ac x find vdb(a)").run()
 
@@ -146,3 +146,15 @@ def test_mistakes_of_four(tmp_path):
     assert any("there is no .tran" in note.message for note in loaded(tmp_path, circuit, ".op\n.four 1k v(in)").network.notes)
     (samples,) = loaded(tmp_path, circuit, ".tran 1u 0.5m\n.four 1k v(in)").samples()
     assert "no whole period of 1000 Hz" in samples.broken[0].message
+
+
+def test_a_measure_of_every_step(tmp_path):
+    """A lag of 1 kOhm to 3 kOhm with 1 uF: one corner for each, and the other analyses of the deck see nothing of the measure."""
+    circuit = ".param r=1k\nv1 in 0 dc 1 ac 1\nr1 in a {r}\nc1 a 0 1u"
+    lines = ".ac dec 40 1 10k\n.noise v(a) v1 dec 5 1 10k\n.dc v1 0 1 0.5\n.meas ac f3 when vdb(a)=-3.010299957\n.meas dc m find v(a) at=0.25"
+    for steps, names in ((".step param r list 1k 3k", ("r = 1000", "r = 3000")), (".temp 27 50", ("temper = 27", "temper = 50"))):
+        ac, noise, dc = loaded(tmp_path, circuit, f"{lines}\n{steps}").samples()
+        corner = [1 / (2 * np.pi * r * 1e-6) for r in ((1e3, 3e3) if "param" in steps else (1e3, 1e3))]
+        assert {f.name: f.value for f in ac.figures} == pytest.approx(dict(zip([f"f3 at {n}" for n in names], corner)), rel=1e-5)
+        assert {f.name: f.value for f in dc.figures} == pytest.approx({f"m at {n}": 0.25 for n in names})
+        assert noise.signals[0].name == "output" and noise.finished

@@ -84,7 +84,7 @@ def run(task: Task, options: AcOptions) -> Samples:
     signals, columns, finders, about = list[Signal](), list[Array](), list[Finder](), list[Any]()
     doubts = list[str]()
     for words, each in tasks(task, options.family):
-        ((lin, selection, point),) = linearised_at(each, options.where.at)
+        ((lin, selection, point),) = linearised_at(each, options.where.at, measured=True)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
         frequencies, found = sweep_frequencies(lin, inputs, given, options.amplitudes)
         signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]

@@ -17,6 +17,7 @@ from netsim.equations.machine import Machine, build_machine
 from netsim.equations.system import System, build_system
 from netsim.network.network import Network, parameter_names
 from netsim.network.values import Values
+from netsim.results.measures import member_words
 from netsim.results.samples import Signal
 from netsim.text.errors import InputError, Problem, Span, nearest
 from netsim.text.expressions.from_python import expressions_given
@@ -83,8 +84,7 @@ def tasks(task: Task, members: Sequence[Member]) -> Iterator[tuple[str, Task]]:
     signals ('' without a family)."""
     units = {m.name: m.signal.unit for m in members}
     for values in combinations(members):
-        words = ", ".join(f"{name} = {value:.9g} {units[name]}".rstrip() for name, value in values.items())
-        yield (f" at {words}", task.under(values)) if values else ("", task)
+        yield member_words(values, units), task.under(values) if values else task
 
 
 def slot_of(system: System, name: str) -> int:

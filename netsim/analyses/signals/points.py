@@ -88,13 +88,14 @@ def points(task: Task, at: Sequence[float]) -> Iterator[Point]:
         yield after(Point(machine, structure, g, 0.0), time)
 
 
-def selected(machine: Machine, task: Task) -> Selection:
-    """What is saved (all of the top level without a line), and what plots and measures of responses read besides."""
+def selected(machine: Machine, task: Task, measured: bool = False) -> Selection:
+    """What is saved (all of the top level without a line), and what plots and, where they are `measured`, measures of
+    responses read besides."""
     network, selection = machine.system.network, select(machine, task.saves)
-    measured = [m.value for m in network.measures if of_frequency(m, network)]
-    measured += [a.condition for a in network.asserts if of_frequency(a, network)]
+    read = [m.value for m in network.measures if measured and of_frequency(m, network)]
+    read += [a.condition for a in network.asserts if measured and of_frequency(a, network)]
     finder, figures = Finder(machine), {m.name for m in network.measures}
-    for expr in (*task.plots, *measured):
+    for expr in (*task.plots, *read):
         for name in signals_in(expr, network.top, figures):
             for entry, dimension in finder.entries(name):
                 selection.add(entry, dimension, True)
@@ -120,8 +121,10 @@ def after(point: Point, duration: float, **more: Any) -> Point:
     return Point(run.machine, run.structure, there, duration, told=problem_lines(doubts))
 
 
-def linearised_at(task: Task, at: Sequence[float]) -> Iterator[tuple[Linearised, Selection, Point]]:
-    """The network linearised at each point, with what is saved and plotted as its outputs."""
+def linearised_at(
+    task: Task, at: Sequence[float], measured: bool = False
+) -> Iterator[tuple[Linearised, Selection, Point]]:
+    """The network linearised at each point, with what is saved, plotted and perhaps `measured` as its outputs."""
     for point in points(task, at):
-        selection = selected(point.machine, task)
+        selection = selected(point.machine, task, measured)
         yield linearised(point.machine, point.g, selection), selection, point

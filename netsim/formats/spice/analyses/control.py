@@ -115,7 +115,9 @@ def _stepped(found: Iterator[Statement], card: Card, steps: Steps, report: Repor
     """Runs for each value of `.step`, where they can be repeated."""
     for each in found:
         if isinstance(each, Run) and steps.items and each.analysis not in TAKES_FAMILIES:
-            report.note(f"'{card.word}' is done once: it is not repeated for what '.step' varies", card.span())
+            report.note(
+                f"'{card.word}' is done once: it is not repeated for what '.step' or '.temp' varies", card.span()
+            )
             yield each
         else:
             yield steps.of(each) if isinstance(each, Run) else each
