@@ -106,6 +106,47 @@ def test_files_of_a_state_space(tmp_path):
         found.save(tmp_path / "a.txt")
 
 
+DELAYED = {
+    "a line": ("""use electrical
+src  voltage       (a, ground)            v = 0 V
+r1   resistor      (a, b)                 R = 70 Ohm
+line lossless_line (b, ground, c, ground) Z = 50 Ohm, T = {T!r} s
+c1   capacitor     (c, ground)            C = {T!r} nF
+r2   resistor      (c, ground)            R = 30 Ohm
+save c.v, line.i1""", "src.v"),
+    "a loop": ("""use signal
+src signal_source (r)       value = 0
+d   difference    (r, z, e)
+i   integrator    (e, x)    k = {T!r}
+t1  delay         (x, y)    T = {T!r} s
+t2  delay         (y, z)    T = 3*{T!r} s
+save y, z, e""", "src.value"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("T", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("name", list(DELAYED))
+def test_networks_with_delays_have_a_descriptor_form(name, T, tmp_path):
+    """E s z = A z + sum A_k e^(-s T_k) z + B w, y = C z + sum C_k e^(-s T_k) z + D w has the response of ac."""
+    text, source = DELAYED[name]
+    model = netsim.load(text.format(T=T))
+    found, f = model.linearise(inputs=[source]), np.array([1e-3, 0.3, 7.0]) / T
+    own, sparse = found.descriptor, found.frequency_response(f)
+    for x, response in zip(2j * np.pi * f, sparse):
+        A = own["A"] + sum(a * np.exp(-x * length) for length, a, _ in own["delays"])
+        C = own["C"] + sum(c * np.exp(-x * length) for length, _, c in own["delays"])
+        z = np.linalg.solve((x * own["E"] - A).toarray(), own["B"].toarray())
+        assert np.abs(C @ z + own["D"] - response).max() < 1e-9 * np.abs(response).max()
+    saved = np.load(found.save(tmp_path / "a.npz"))
+    assert saved["delay_lengths"] == pytest.approx([T] if name == "a line" else [T, 3 * T]) and "A" not in saved
+    assert saved["delay_A"].shape == (len(own["delays"]), *saved["descriptor_A"].shape)
+    for asked in ("a", "poles", "to_scipy"):
+        with pytest.raises(InputError, match="E428 a network with delays has no state space"):
+            getattr(found, asked)
+    with pytest.raises(InputError, match=r"E428 linear\(\) has no state space"):
+        model.linear(inputs=[source])
+
+
 def test_an_output_with_the_derivative_of_an_input_has_no_state_space():
     model = netsim.load(TWO_MASSES)
     with pytest.raises(SimulationError, match="derivative of an input"):

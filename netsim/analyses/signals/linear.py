@@ -33,24 +33,20 @@ Array = np.ndarray
 OWN = 1e-3
 """How much rather positions, speeds and what the user names are states than other quantities."""
 SMALL = 1e-9
+OF_STATES = ("a", "b", "c", "d", "states", "poles", "zeros", "to_scipy", "to_control", "to_xarray")
+"""What a network without a state space does not have."""
 NOTHING = 1e-13
 """Direct parts below this share of an input are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
-    """A network linearised at a time (s): a, b, c, d; names of states, inputs and outputs, with their values there.
+class LinearNetwork:
+    """A network linearised at a time (s) in its own equations: names of inputs and outputs, with their values there.
 
-    `notes` say where that holds on one side only, or beyond what components allow. `descriptor` has the network's own
-    equations E z' = A z + B w, y = C z + D w as sparse matrices, with `delays`: (length, A, C) each, what z a length
-    (s) ago adds."""
+    Networks with delays have no other form (E428). `notes` say where that holds on one side only, or beyond what
+    components allow."""
 
     time: float
-    a: Array
-    b: Array
-    c: Array
-    d: Array
-    states: tuple[str, ...]
     inputs: tuple[Signal, ...]
     outputs: tuple[Signal, ...]
     at: Mapping[str, float]
@@ -58,10 +54,61 @@ class LinearModel:
     lin: Linearised
     sources: Inputs
 
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_STATES:
+            hint = "its poles are infinitely many; `descriptor` and `frequency_response` are exact for delays"
+            raise InputError(Problem("E428", f"a network with delays has no state space, and no '{name}'", hint=hint))
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
+
     def frequency_response(self, frequencies: Any) -> Array:
         """y/w (frequencies, outputs, inputs), exact for delays."""
         s = 2j * np.pi * np.atleast_1d(np.asarray(frequencies, float))
         return response(self.lin, self.sources.equations, self.sources.outputs, s)
+
+    @cached_property
+    def notes(self) -> str:
+        """What components assert and does not hold at the point, and the elements that are at a corner there."""
+        nothing = Samples("", np.zeros(0), (), np.zeros((0, 0)), axis="row", about=(self.point.about(),))
+        return str(with_claims(self.point.machine, nothing).attributes.get("notes", ""))
+
+    @cached_property
+    def descriptor(self) -> dict[str, Any]:
+        """E z' = A z + sum A_k z(t - T_k) + B w, y = C z + sum C_k z(t - T_k) + D w (sparse) over z = [u, q, and
+        derivatives where the equations have higher ones]; `delays` lists (T_k, A_k, C_k)."""
+        return descriptor(self.lin, self.sources)
+
+    def save(self, path: Path | str) -> Path:
+        """Write A, B, C, D where they are, the descriptor form (descriptor_E ..., delay_lengths, delay_A, delay_C) and
+        the names as .npz or .mat; raises `InputError`."""
+        path, wide = Path(path), {f"descriptor_{k}": self.descriptor[k].toarray() for k in "EABCD"}
+        states = {"A": self.a, "B": self.b, "C": self.c, "D": self.d} if isinstance(self, LinearModel) else {}
+        if delays := self.descriptor["delays"]:
+            wide["delay_lengths"] = np.array([length for length, _, _ in delays])
+            wide |= {f"delay_{k}": np.array([each[1 + i].toarray() for each in delays]) for i, k in enumerate("AC")}
+        named: dict[str, Any] = {"inputs": self.inputs, "outputs": self.outputs}
+        named |= {"states": self.states} if isinstance(self, LinearModel) else {}
+        names = {k: np.array([getattr(s, "name", s) for s in v], object) for k, v in named.items()}
+        if path.suffix == ".npz":
+            everything: dict[str, Any] = {**states, **wide, **{k: v.astype(str) for k, v in names.items()}}
+            np.savez(path, **everything)
+        elif path.suffix == ".mat":
+            from scipy.io import savemat
+
+            savemat(path, {**states, **wide, **names})
+        else:
+            raise InputError(Problem("E430", f"the format of '{path}' is unknown", hint="the formats are .npz, .mat"))
+        return path
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(LinearNetwork):
+    """x' = a x + b w, y = c x + d w, with the names of the states."""
+
+    a: Array
+    b: Array
+    c: Array
+    d: Array
+    states: tuple[str, ...]
 
     @cached_property
     def poles(self) -> Array:
@@ -74,17 +121,6 @@ class LinearModel:
         i = output if isinstance(output, int) else [s.name for s in self.outputs].index(output)
         j = input if isinstance(input, int) else [s.name for s in self.inputs].index(input)
         return zeros_of(self.lin, self.sources, i, j)
-
-    @cached_property
-    def notes(self) -> str:
-        """What components assert and does not hold at the point, and the elements that are at a corner there."""
-        nothing = Samples("", np.zeros(0), (), np.zeros((0, 0)), axis="row", about=(self.point.about(),))
-        return str(with_claims(self.point.machine, nothing).attributes.get("notes", ""))
-
-    @cached_property
-    def descriptor(self) -> dict[str, Any]:
-        """E, A, B, C, D (sparse) over z = [u, q, and derivatives where the equations have higher ones]."""
-        return descriptor(self.lin, self.sources)
 
     def to_scipy(self) -> Any:
         """`scipy.signal.StateSpace`."""
@@ -113,24 +149,6 @@ class LinearModel:
             {n: (d, m) for (n, d), m in matrices}, coords=coords, attrs={"time": self.time, "notes": self.notes}
         )
 
-    def save(self, path: Path | str) -> Path:
-        """Write A, B, C, D, the descriptor form (descriptor_E ...) and the names as .npz or .mat; raises
-        `InputError`."""
-        path, own = Path(path), {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
-        named = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
-        names = {k: np.array([getattr(s, "name", s) for s in v], object) for k, v in named.items()}
-        wide = {f"descriptor_{k}": self.descriptor[k].toarray() for k in "EABCD"}
-        if path.suffix == ".npz":
-            everything: dict[str, Any] = {**own, **wide, **{k: v.astype(str) for k, v in names.items()}}
-            np.savez(path, **everything)
-        elif path.suffix == ".mat":
-            from scipy.io import savemat
-
-            savemat(path, {**own, **wide, **names})
-        else:
-            raise InputError(Problem("E430", f"the format of '{path}' is unknown", hint="the formats are .npz, .mat"))
-        return path
-
 
 def identifiers(names: Sequence[str]) -> list[str]:
     """Names with _ for dots, those that become equal with further ones behind them."""
@@ -143,12 +161,13 @@ def identifiers(names: Sequence[str]) -> list[str]:
     return found
 
 
-def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearModel:
-    """The state space at a point; raises `InputError` (E428) with delays, `SimulationError` (E444) where the outputs
-    contain derivatives of inputs or the point is singular."""
+def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearNetwork:
+    """The state space at a point, or the network's own equations with delays; raises `SimulationError` (E444) where the
+    outputs contain derivatives of inputs or the point is singular."""
+    values = {s.name: float(v) for s, v in zip((*lin.signals, *inputs.signals), (*lin.values, *inputs.values))}
+    given = point.time, inputs.signals, lin.signals, values, point, lin, inputs
     if len(lin.length):
-        hint = "its poles are infinitely many; ac() is exact for delays"
-        raise InputError(Problem("E428", "linear() has no state space for a network with delays", hint=hint))
+        return LinearNetwork(*given)
     parts, outputs = lin.dense, [power[:, : lin.size].toarray() for power in lin.outputs]
     drives, feeds = ([power.toarray() for power in powers] for powers in (inputs.equations, inputs.outputs))
     found = reduced(parts, drives)
@@ -163,9 +182,7 @@ def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearModel:
         message = f"'{lin.signals[p].name}' contains the derivative of an input: no state space has such an output"
         raise SimulationError(Problem("E444", message, hint="leave it out of `save`, or take the input's integral"))
     states = tuple(entry_name(lin, names, *each) for each in found.of[ss.chosen])
-    values = {s.name: float(v) for s, v in zip((*lin.signals, *inputs.signals), (*lin.values, *inputs.values))}
-    given = states, inputs.signals, lin.signals, values, point, lin, inputs
-    return LinearModel(point.time, ss.a, ss.b, ss.c, ss.d, *given)
+    return LinearModel(*given, ss.a, ss.b, ss.c, ss.d, states)
 
 
 def state_names(system: System) -> list[str]:
@@ -245,8 +262,11 @@ def zeros_of_states(ss: StateSpace) -> Array:
 
 def run(task: Task, where_: PointOptions) -> Samples:
     """[A B; C D] at every instant, one below the other."""
-    models = list(_models(task, where_))
+    models: list[Any] = list(_models(task, where_))
     first = models[0]
+    if not isinstance(first, LinearModel):
+        hint = "its poles are infinitely many; ac() and `Model.linearise` are exact for delays"
+        raise InputError(Problem("E428", "linear() has no state space for a network with delays", hint=hint))
     columns = (*(Signal(name) for name in first.states), *first.inputs)
     if any(model.states != first.states for model in models):
         raise SimulationError(Problem("E444", "the states differ between these instants", hint="take one at a time"))
@@ -263,13 +283,13 @@ def run(task: Task, where_: PointOptions) -> Samples:
     return Samples("", rows, signals, values, attributes=attributes, axis="row", about=about)
 
 
-def models_at(task: Task, where_: PointOptions) -> LinearModel | list[LinearModel]:
+def models_at(task: Task, where_: PointOptions) -> LinearNetwork | list[LinearNetwork]:
     """The linear model at the point, one for each of several; raises as `linear_model`."""
     found = list(_models(task, where_))
     return found if len(found) > 1 else found[0]
 
 
-def _models(task: Task, where_: PointOptions) -> Iterator[LinearModel]:
+def _models(task: Task, where_: PointOptions) -> Iterator[LinearNetwork]:
     for lin, selection, point in linearised_at(task, where_.at):
         inputs = inputs_of(lin, task, selection, chosen_inputs(lin.machine.system, where_.inputs))
         yield linear_model(lin, inputs, point)
