@@ -86,6 +86,7 @@ def test_mistakes_and_constants():
         with pytest.raises(netsim.InputError, match=words):
             model.sweep_static(**options)
     assert (continuation.LONGEST, continuation.SHORTEST, continuation.GROWTH, continuation.EASY) == (0.1, 1e-10, 1.5, 4)
+    assert (continuation.CLOSED, continuation.PARTS) == (1e-6, 20)
     assert (continuation.MOST, curve.ITERATIONS, curve.TOLERANCE) == (20_000, 10, 1e-10)
     assert (curve.SMALL, continuation.BEYOND) == (1e-3, 10.0)
 
@@ -301,3 +302,43 @@ save a.v
     for ends in ((-2.0, 2.0), (2.0, -2.0)):
         with pytest.raises(InputError, match=r"E234 'r1.R' is -2, but must be > 0 Ohm"):
             model.sweep_static(over="r1.R", from_=ends[0], to=ends[1])
+
+
+COLUMN = """use rotational
+param load = 0
+foot   torsion_spring (a, ground) c = {c!r} N.m/rad
+column inertia        (a)         J = 1 kg.m2*{c!r}
+push   torque         (a)         T = {c!r} N.m*load*sin(a.phi)
+save a.phi
+"""
+
+
+@pytest.mark.parametrize("c", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("first, last, places", [(0.0, 2.0, [1.0]), (3.0, 0.5, [1.0]), (0.0, 0.9, []), (1.5, 7.0, [])])
+def test_a_straight_column_buckles(c, first, last, places):
+    """c phi = P l sin phi: the straight column is crossed by bent ones at P l = c, at whatever load the sweep passes that."""
+    found = netsim.load(COLUMN.format(c=c)).sweep_static(over="load", from_=first, to=last, points=8)
+    assert np.all(found["a.phi"] == 0.0) and found.attrs["folds"] == ""
+    told = [float(value) for value in found.attrs["bifurcations"].split(", ") if value]
+    assert told == pytest.approx(places, abs=1e-6)
+    assert ("bifurcation at load = 1, where another curve" in found.attrs["orbit"]) == bool(places)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_closed_curve_ends_at_its_beginning(size):
+    """(x/size)^2 + l^2 = 1 has two folds, and no point at l = 2."""
+    text = f"""use translational
+    param l = 0
+    m mass   (a)         m = 1 kg
+    s force  (a)         F = 1 N*(1 - l^2 - (a.x/({size!r} m))^2)
+    d damper (a, ground) d = 1 N.s/m
+    guess a.x = {size!r} m
+    save a.x
+    """
+    found = netsim.load(text).sweep_static(over="l", from_=0.0, to=2.0, points=51)
+    assert [float(fold) for fold in found.attrs["folds"].split(", ")] == pytest.approx([1.0, -1.0], abs=1e-6)
+    assert found.attrs["orbit"].endswith("the curve is closed: it does not come to l = 2")
+    assert found["l"].values[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-12) and found["a.x"].values[-1] == pytest.approx(size, rel=1e-9)
+    assert (found["a.x"].values / size) ** 2 + found["l"].values ** 2 == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(SimulationError, match=r"where the swept quantity is 1\.2"):
+        netsim.load(text).sweep_static(over="l", values=[0.0, 0.9, 1.2])

@@ -5,12 +5,14 @@ Where the branch ends at a fold the next point lies on another one, as a Schmitt
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from netsim.analyses.operating.curve import Curve
 from netsim.analyses.operating.switching import operating_point_at
 from netsim.initial.initial import Structure
+from netsim.text.errors import SimulationError
 
 Array = np.ndarray
 
@@ -21,5 +23,10 @@ def solve_at_values(curve: Curve, structure: Structure, values: Array) -> Iterat
     Raises as `operating_point_at`."""
     for value in values.tolist():
         curve.set(value)
-        operating_point_at(curve, structure)
+        try:
+            operating_point_at(curve, structure)
+        except SimulationError as none:
+            first, *others = none.problems
+            first = replace(first, message=f"{first.message}, where the swept quantity is {value:.6g}")
+            raise SimulationError([first, *others]) from None
         yield value

@@ -6,6 +6,7 @@ of the unknowns, behind them l.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,19 @@ BEYOND = 10.0
 """Ranges of l by which a curve that has turned round may leave the range at its beginning, before it is given up."""
 LEVEL, HALVINGS = 1e-4, 40
 """A fold is found where the tangent's part along l is no larger; how often the way to it is parted at most."""
+CLOSED, PARTS = 1e-6, 20
+"""A curve is closed that comes back to its beginning by less, in sizes; how often the way to a crossing is halved."""
+
+
+@dataclass
+class Features:
+    """What a curve has on its way: l at its folds, where other curves cross it, where it jumps, and whether it comes
+    back to its beginning."""
+
+    folds: list[float] = field(default_factory=list)
+    crossings: list[float] = field(default_factory=list)
+    jumps: list[float] = field(default_factory=list)
+    closed: bool = False
 
 
 class Curve(Protocol):
@@ -29,6 +43,9 @@ class Curve(Protocol):
 
     value: float
     sizes: Array
+    orientation: float
+    """The sign of the determinant of the equations with the last tangent as a row, 0 where it is not known: it changes
+    where another curve crosses, and nowhere else."""
 
     def set(self, value: float) -> None:
         """Another l."""
@@ -48,58 +65,108 @@ class Curve(Protocol):
     def back(self, kept: Any) -> None:
         """The point that was kept."""
 
+    def apart(self, kept: Any) -> float:
+        """How far the point that was kept is from this one, in sizes, without l."""
+
 
 def follow_curve(
     curve: Curve, first: float, last: float, steps: Array, sense: float = 1.0, what: str = "operating points",
-    folds: list[float] | None = None, longest: float = LONGEST,
+    features: Features | None = None, longest: float = LONGEST,
 ) -> Iterator[float]:  # fmt: skip
-    """Points of the curve from l = first, towards `last` at first (away from it with `sense` -1), until l passes
-    `last`, those of `steps` among them, and l at its `folds`; no step is longer than `longest`. Raises
-    `SimulationError` (E441) where it cannot be followed."""
-    low, high = min(first, last), max(first, last)
-    only = np.zeros(len(curve.sizes))
-    only[-1] = 1.0
-    size, known = longest / 4, sense * np.sign(last - first) * only
+    """Points of the curve from l = first, towards `last` at first (away from it with `sense` -1), until l passes `last`
+    or the curve is at its beginning again, those of `steps` among them, and its `features`; no step is longer than
+    `longest`. Raises `SimulationError` (E441) where it cannot be followed."""
+    only = np.append(np.zeros(len(curve.sizes) - 1), 1.0)
+    features, size = features or Features(), longest / 4
+    known, way, side = sense * np.sign(last - first) * only, 0.0, 0.0
     yield curve.value
-    place, way = curve.kept(), 0.0
-    for _ in range(MOST):
+    place = begin = curve.kept()
+    for k in range(MOST):
         tangent = curve.tangent(known)
         if tangent is None:
             raise _lost(f"the {what} cannot be followed beyond {curve.value:.6g}: the curve has no direction there")
         here, before, place = curve.value, place, curve.kept()
-        if folds is not None and way and tangent[-1] * known[-1] < 0.0:
-            folds += [value for value in (_fold(curve, before, known, way, tangent),) if value is not None]
-            curve.back(place)
-        while True:
-            aim = here + size * tangent[-1] * curve.sizes[-1]
-            between = steps[(steps - here) * np.sign(aim - here) > 1e-9 * curve.sizes[-1]]
-            wanted = between[np.argmin(np.abs(between - here))] if len(between) else aim
-            hits = len(between) > 0 and abs(wanted - here) <= abs(aim - here)
-            way = size * (abs(wanted - here) / abs(aim - here)) if hits else size
-            curve.move(tangent * way)
-            if hits:
-                curve.set(float(wanted))
-            taken = curve.corrected(only if hits else tangent)
-            if taken:
-                break
-            curve.back(place)
-            size *= 0.5
-            if size < SHORTEST:
-                raise _lost(f"the {what} cannot be followed beyond {here:.6g}")
+        if way:
+            _look_back(curve, features, before, known, way, tangent, side)
+        side = curve.orientation
+        size, way, taken = _step(curve, tangent, size, steps)
+        if not taken:
+            raise _lost(f"the {what} cannot be followed beyond {here:.6g}")
         size = min(size * GROWTH, longest) if taken <= EASY else size
         known = tangent
-        further = (curve.value - last) * np.sign(last - first) / (high - low)
+        features.closed = (
+            k > 1 and (here - first) * (curve.value - first) <= 0.0 and _is_back(curve, first, begin, only)
+        )
+        further = (curve.value - last) * np.sign(last - first) / abs(last - first)
         if further > 1e-9 or further < -1.0 - BEYOND:
             return
         yield curve.value
-        if abs(curve.value - last) <= 1e-12 * (high - low):
+        if features.closed or abs(curve.value - last) <= 1e-12 * abs(last - first):
             return
     raise _lost(f"the {what} have not come to {last:.6g} after {MOST} points; they are at {curve.value:.6g}")
+
+
+def _step(curve: Curve, tangent: Array, size: float, steps: Array) -> tuple[float, float, int]:
+    """A step of the size along the tangent, or less where it fails or to the next one of `steps`: the size with which
+    it succeeds, the way, and how many iterations it took, 0 where none succeeds."""
+    here, place, only = curve.value, curve.kept(), np.append(np.zeros(len(tangent) - 1), 1.0)
+    while size >= SHORTEST:
+        aim = here + size * tangent[-1] * curve.sizes[-1]
+        between = steps[(steps - here) * np.sign(aim - here) > 1e-9 * curve.sizes[-1]]
+        wanted = between[np.argmin(np.abs(between - here))] if len(between) else aim
+        hits = len(between) > 0 and abs(wanted - here) <= abs(aim - here)
+        way = size * (abs(wanted - here) / abs(aim - here)) if hits else size
+        curve.move(tangent * way)
+        if hits:
+            curve.set(float(wanted))
+        if taken := curve.corrected(only if hits else tangent):
+            return size, way, taken
+        curve.back(place)
+        size *= 0.5
+    return size, 0.0, 0
+
+
+def _look_back(
+    curve: Curve, features: Features, before: Any, known: Array, way: float, tangent: Array, side: float
+) -> None:
+    """A fold, or a crossing, within a `way` along the tangent `known` from the point `before`, on this `side` of other
+    curves; the curve stands where it stood."""
+    here, orientation = curve.kept(), curve.orientation
+    if tangent[-1] * known[-1] < 0.0:
+        features.folds += [value for value in (_fold(curve, before, known, way, tangent),) if value is not None]
+    if side * orientation < 0.0:
+        features.crossings.append(_crossing(curve, before, known, way, side))
+    curve.back(here)
+    curve.orientation = orientation
 
 
 def _lost(message: str) -> SimulationError:
     hint = "a law with a jump there has no curve: smooth it, or take `folds = jump`"
     return SimulationError(Problem("E441", message, hint=hint))
+
+
+def _is_back(curve: Curve, first: float, begin: Any, only: Array) -> bool:
+    """Whether the curve, which passes l = first here, is at its beginning; it stands there then."""
+    here = curve.kept()
+    curve.set(first)
+    if curve.corrected(only) and curve.apart(begin) < CLOSED:
+        return True
+    curve.back(here)
+    return False
+
+
+def _crossing(curve: Curve, start: Any, before: Array, way: float, side: float) -> float:
+    """l where another curve crosses, within a `way` along the tangent `before` from a point on this `side` of it."""
+    low, high, found = 0.0, 1.0, curve.value
+    for _ in range(PARTS):
+        share = 0.5 * (low + high)
+        curve.back(start)
+        curve.move(before * (way * share))
+        if not curve.corrected(before) or curve.tangent(before) is None:
+            break
+        found = curve.value
+        low, high = (share, high) if curve.orientation * side > 0.0 else (low, share)
+    return found
 
 
 def _fold(curve: Curve, start: Any, before: Array, way: float, behind: Array) -> float | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import block_array, csc_array, diags_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from netsim.analyses.signals.families import prescribe
@@ -45,6 +46,7 @@ class Curve:
     ahead: float = field(kw_only=True)
     begin: Array | None = None
     moved: Array | None = None
+    orientation: float = 0.0
 
     def measure_over(self, ahead: float) -> None:
         """Sizes of l and of what follows it anew, for a way of l from here on."""
@@ -80,9 +82,11 @@ class Curve:
         by_value = np.zeros(self.rest.n) if stays else self.by_value()
         bordered = block_array([[scaled, by_value[:, None]], [row[None, :-1], row[-1:][None]]], format="csc")
         try:
-            found = splu(bordered).solve(np.append(0.0 * residual if tangent else -residual, miss))
+            factor = splu(bordered)
+            found = factor.solve(np.append(0.0 * residual if tangent else -residual, miss))
         except RuntimeError:
             return None
+        self.orientation = determinant_sign(factor) if tangent else self.orientation
         return found if np.isfinite(found).all() else None
 
     def move(self, step: Array) -> None:
@@ -128,6 +132,12 @@ class Curve:
         self.g[:] = kept[0]
         self.set(kept[1])
 
+    def apart(self, kept: tuple[Array, float]) -> float:
+        """How far the unknowns and rotations that were kept are from these, in sizes."""
+        layout, way = self.rest.machine.system.layout, np.abs(kept[0] - self.g)
+        turned = way[layout.charts : layout.places]
+        return float(max((way[self.rest.places] / self.sizes[:-1]).max(initial=0.0), turned.max(initial=0.0)))
+
     def corrected(self, row: Array, near: float = NEAR) -> int:
         """Newton's method at right angles to `row`; its iterations, 0 where it does not converge, or not `near`."""
         aside = np.zeros(len(self.sizes))
@@ -148,3 +158,13 @@ class Curve:
                 recharted(self.rest.machine.system, self.g, all_of_them=True)
                 return iteration
         return 0
+
+
+def determinant_sign(factor: Any) -> float:
+    """The sign of the determinant of a sparse matrix from its factors (SuperLU): Pr A Pc = L U, L with ones on its
+    diagonal. A permutation of n with c cycles has the sign (-1)^(n - c)."""
+    n, odd = factor.shape[0], 0
+    for order in (factor.perm_r, factor.perm_c):
+        moved = csc_array((np.ones(n), (np.arange(n), order)), shape=(n, n))
+        odd += n - connected_components(moved, directed=False)[0]
+    return float(np.prod(np.sign(factor.U.diagonal()))) * (-1.0) ** odd

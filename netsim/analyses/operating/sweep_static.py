@@ -6,7 +6,7 @@ found from the one before.
 `family = [gate.v = [1 V, 2 V]]` gives a curve for each value of further inputs and parameters.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.operating.at_values import solve_at_values
+from netsim.analyses.operating.continuation import Features
 from netsim.analyses.operating.curve import Curve
 from netsim.analyses.operating.switching import follow_through_switching, operating_point_at
 from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, WORD, Kind
@@ -42,6 +43,8 @@ OPTIONS: dict[str, Kind] = {
 FOLDS = ("follow", "jump")
 KEPT = 8
 """Machines of a swept parameter that are kept: those of a point, beside it, and of the point before."""
+NOTHING = 1e-12
+"""Values below this share of the range are told as 0."""
 EXAMPLE = "sweep_static(over = src.v, from = 0 V, to = 5 V, points = 51)"
 
 
@@ -99,13 +102,12 @@ def run(task: Task, options: SweepOptions) -> Samples:
     unseen, entries = add_unseen(point.machine, selection, task.beside), list(selection.entries)
     values_of, _, signals = shown_signals(point.machine, selection)
     rows, every, g, told = list[list[float]](), list[Array](), point.g.copy(), list[str]()
-    turned = list[float]()
+    turned, crossed = list[float](), list[float]()
     for values in combinations(options.family):
         here, machine = under(task, point.machine, g, values)
         curve = curve_of(here, machine, g, options, values)
-        further, begun, folds = [values[member.name] for member in options.family], False, list[float]()
-        jumps = list[float]()
-        followed = _followed(curve, point.structure, options, folds, jumps)
+        further, begun, features = [values[member.name] for member in options.family], False, Features()
+        followed = _followed(curve, point.structure, options, features)
         for value in followed if options.follow else solve_at_values(curve, point.structure, options.steps):
             at = curve.g.copy()
             if not begun:  # the next curve begins where this one did
@@ -113,13 +115,15 @@ def run(task: Task, options: SweepOptions) -> Samples:
             set_differentiated(curve.rest.machine, at)
             every.append(read(reader_of(curve.rest.machine, selection), at))
             rows.append([value, *further, *values_of(every[-1])])
-        told += _told(options, rows[-1][0], folds, jumps)
-        turned += folds
+        told += _told(options, rows[-1][0], features)
+        turned += features.folds
+        crossed += features.crossings
     attributes = {
         "over": options.over.name,
         "family": ", ".join(member.name for member in options.family),
         "orbit": "\n".join(told),
         "folds": ", ".join(repr(float(fold)) for fold in turned),
+        "bifurcations": ", ".join(repr(float(value)) for value in crossed),
     }
     count = np.arange(1.0, len(rows) + 1)
     shown = (options.over, *(member.signal for member in options.family), *signals)
@@ -135,20 +139,27 @@ def _check_bounds(task: Task, options: SweepOptions) -> None:
             task.under({options.over.name: value})
 
 
-def _told(options: SweepOptions, value: float, folds: Sequence[float], jumps: Sequence[float]) -> Iterator[str]:
-    """Where a curve turns back, where it jumps, and that it does not come to the end of the range."""
-    name, unit = options.over.name, options.over.unit
-    yield from (f"fold at {name} = {reading(fold, unit)}" for fold in folds)
-    yield from (f"jump at {name} = {reading(jump, unit)}, where something switches" for jump in jumps)
-    if abs(value - options.last) > 1e-9 * abs(options.last - options.first):
+def _told(options: SweepOptions, value: float, features: Features) -> Iterator[str]:
+    """Where a curve turns back, is crossed or jumps, and that it does not come to the end of the range."""
+    name, unit, size = options.over.name, options.over.unit, abs(options.last - options.first)
+
+    def at(value: float) -> str:
+        return f"at {name} = {reading(value if abs(value) > NOTHING * size else 0.0, unit)}"
+
+    yield from (f"fold {at(fold)}" for fold in features.folds)
+    yield from (
+        f"bifurcation {at(each)}, where another curve of operating points crosses" for each in features.crossings
+    )
+    yield from (f"jump {at(jump)}, where something switches" for jump in features.jumps)
+    if features.closed:
+        yield f"the curve is closed: it does not come to {name} = {reading(options.last, unit)}"
+    elif abs(value - options.last) > 1e-9 * abs(options.last - options.first):
         yield f"the curve does not come to {name} = {reading(options.last, unit)}: it goes to {reading(value, unit)}"
 
 
-def _followed(
-    curve: Curve, structure: Structure, options: SweepOptions, folds: list[float], jumps: list[float]
-) -> Iterator[float]:
-    """The curve from the first value to the last one, with its `folds` and `jumps`; from between two folds it leads to
-    one end."""
+def _followed(curve: Curve, structure: Structure, options: SweepOptions, features: Features) -> Iterator[float]:
+    """The curve from the first value to the last one, with its features; from between two folds it leads to one
+    end."""
     if options.family:  # the point is that of other values
         operating_point_at(curve, structure)
     here, value, first, last = curve.g.copy(), curve.value, options.first, options.last
@@ -164,7 +175,7 @@ def _followed(
         message = f"the operating points from the present value do not reach {options.over.name} = {first:g}"
         raise SimulationError(Problem("E441", message, hint="begin where the network has its operating point"))
     curve.measure_over(last - first)
-    yield from follow_through_switching(curve, structure, last, options.steps, folds=folds, jumps=jumps)
+    yield from follow_through_switching(curve, structure, last, options.steps, features=features)
 
 
 def curve_of(task: Task, machine: Machine, g: Array, options: SweepOptions, values: Mapping[str, float]) -> Curve:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netsim.analyses.operating.continuation import follow_curve
+from netsim.analyses.operating.continuation import Features, follow_curve
 from netsim.analyses.operating.curve import Curve
 from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.charts import recharted, way_between
@@ -98,18 +98,17 @@ def _modes(curve: Curve, structure: Structure, known: ModesAtRest | None = None)
 
 
 def follow_through_switching(
-    curve: Curve, structure: Structure, last: float, steps: Array, sense: float = 1.0, folds: list[float] | None = None,
-    jumps: list[float] | None = None,
-) -> Iterator[float]:  # fmt: skip
-    """As `follow_curve` from where the curve stands, over all pieces; l where it jumps from one to the next."""
+    curve: Curve, structure: Structure, last: float, steps: Array, sense: float = 1.0, features: Features | None = None
+) -> Iterator[float]:
+    """As `follow_curve` from where the curve stands, over all pieces."""
     first, modes = curve.value, _modes(curve, structure)
     if modes is None:
-        yield from follow_curve(curve, first, last, steps, sense, folds=folds)
+        yield from follow_curve(curve, first, last, steps, sense, features=features)
         return
     size = abs(last - first)
     for _ in range(MOST):
         kept = None
-        for value in follow_curve(curve, curve.value, last, steps, sense, folds=folds):
+        for value in follow_curve(curve, curve.value, last, steps, sense, features=features):
             modes = _modes(curve, structure, modes)
             assert modes is not None
             if kept is not None and modes.contradicted(curve.g, kept[0], _way(curve, kept[0])):
@@ -125,8 +124,8 @@ def follow_through_switching(
         before = curve.g[curve.rest.places]
         _agree(curve, structure, modes, *tangent)
         moved = np.abs(curve.g[curve.rest.places] - before) / curve.sizes[:-1]
-        if jumps is not None and moved.max(initial=0.0) > APART:
-            jumps.append(curve.value)
+        if features is not None and moved.max(initial=0.0) > APART:
+            features.jumps.append(curve.value)
         if (curve.value - last) * np.sign(last - first) >= -CLOSE * size:
             yield curve.value
             return

@@ -46,6 +46,7 @@ class Branch:
     moved: tuple[Point, float] | None = None
     lost: bool = False
     by_value: Array | None = None
+    orientation: float = 0.0
 
     def __post_init__(self) -> None:
         count = len(self.states.places) + self.free
@@ -100,6 +101,11 @@ class Branch:
     def back(self, kept: tuple[PeriodMap, float]) -> None:
         """The point that was kept."""
         (self.here, self.value), self.moved, self.lost, self.by_value = kept, None, False, None
+
+    def apart(self, kept: tuple[PeriodMap, float]) -> float:
+        """How far the states that were kept are from these, in sizes; a free oscillation may begin elsewhere."""
+        way = self.states.between(self.here.start.machine, kept[0].start.g, self.here.start.g)
+        return np.inf if self.free else float(np.abs(way).max(initial=0.0))
 
     def _run(self) -> None:
         if self.moved is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
-from netsim.analyses.operating.continuation import follow_curve
+from netsim.analyses.operating.continuation import Features, follow_curve
 from netsim.analyses.option_values import EXPRESSION, NAMES, NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.branch import Branch
@@ -95,12 +95,12 @@ def run(task: Task, options: SweepOptions) -> Samples:
         return machine, found or common_period(machine, clock) or start.orbit.period
 
     branch = Branch(start.orbit, first, made, run_, selection, states, start.free, abs(last - first))
-    rows, folds, judged = list[list[float]](), list[float](), list[Any]()
+    rows, features, judged = list[list[float]](), Features(), list[Any]()
     doubts, wrong = list[Sequence[Problem]](), list[Sequence[Problem]]()
     failure: Problem | None = None
     try:
         for value in follow_curve(
-            branch, first, last, options.steps, what="periodic states", folds=folds, longest=LONGEST
+            branch, first, last, options.steps, what="periodic states", features=features, longest=LONGEST
         ):
             rows.append([value, *_row(branch.here, selection, start.free, options.each.harmonics)])
             for each, found in zip((doubts, wrong), verdicts(branch.here.found.run)):
@@ -111,7 +111,9 @@ def run(task: Task, options: SweepOptions) -> Samples:
                 task.progress(min(1.0, share), f"{name} = {reading(value, options.over.unit)}", len(rows))
     except SimulationError as lost:
         failure = lost.problems[0]
-    told = [f"fold at {name} = {reading(value, options.over.unit)}" for value in folds]
+    told = [f"fold at {name} = {reading(value, options.over.unit)}" for value in features.folds]
+    if features.closed:
+        told.append(f"the curve is closed: it does not come to {name} = {reading(last, options.over.unit)}")
     values = np.array(rows)
     unstable = int(np.count_nonzero(values[:, 2] > 1.0 + NEUTRAL))
     told.append(f"{len(values)} periodic states, {unstable} of them unstable")
@@ -119,7 +121,7 @@ def run(task: Task, options: SweepOptions) -> Samples:
         "over": name,
         "family": "",
         "orbit": "\n".join(told),
-        "folds": ", ".join(repr(value) for value in folds),
+        "folds": ", ".join(repr(value) for value in features.folds),
         **({"failure": failure} if failure else {}),
     }
     signals = sample_orbit(start.orbit, selection).signals
