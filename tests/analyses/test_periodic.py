@@ -286,7 +286,7 @@ def test_what_rests_is_a_state_too():
     ("text", "options", "code", "words"),
     [
         (DUFFING.replace("cos(1.4*time/(1 s))", "time/(1 s)"), {"period": 1.0}, "E448", "f1.F|differs"),
-        (DUFFING.replace("f*1 N*cos(1.4*time/(1 s))", "0 N"), {"period": 6.0}, "E449", "comes to rest"),
+        (DUFFING.replace("f*1 N*cos(1.4*time/(1 s))", "0 N"), {"period": 6.0}, "E449", "a state of rest"),
         (DUFFING.replace("f*1 N*cos(1.4*time/(1 s))", "0 N"), {}, "E422", "needs 'period'"),
         (DUFFING, {"period": 1.0}, "E448", "repeat"),
         (DUFFING, {"period": -1.0}, "E423", "positive"),
@@ -356,7 +356,7 @@ def test_constants_of_periodic_states():
     assert (shooting.MOST, shooting.HALVINGS, shooting.WORSE, shooting.LONGER) == (25, 5, 2.0, 0.3)
     assert (shooting.NOISE, shooting.ALONE, shooting.SAME, shooting.AGAIN) == (100.0, 1e-8, 1e-5, 1e-4)
     assert (shooting.AT_REST, shooting.LITTLE, shooting.BRIEF, shooting.STEPS) == (1e-7, 1e-3, 0.01, 500)
-    assert shooting.FITS == 10.0
+    assert (shooting.FITS, shooting.PRIMES, shooting.REPEATED) == (10.0, (2, 3, 5), 30)
     assert (states.DEPENDENT, states.ROUNDS, states.HELD) == (1e-8, 5, 1e-13)
     assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
     assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)
@@ -375,3 +375,32 @@ def test_equations_that_say_the_same_leave_a_direction_free(apart, free, monkeyp
     basis = states._lowest(None, None, None, three)
     assert basis.shape == (3, free)
     assert np.abs(scaled @ basis).max() < 2 * apart
+
+
+@pytest.mark.parametrize("time", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("times, guess", [(1, 6.6), (3, 20.0), (4, 26.5)])
+def test_a_multiple_of_a_free_oscillations_own_period_is_told(times, guess, time):
+    """x'' = (1 - x^2) x' - x has the period 6.66328686; a search that begins at three of them finds three."""
+    text = f"""use translational
+    m mass   (a)         m = 1 kg, start x = 2 m
+    s spring (a, ground) c = {time**-2!r} N/m
+    f force  (a)         F = {1.0 / time!r} N.s/m*(1 - a.x^2/(1 m2))*a.v
+    save a.x
+    """
+    found = netsim.load(text).periodic(period=guess * time).attrs
+    assert found["period"] == pytest.approx(times * 6.6632868593 * time, rel=1e-7)
+    told = [line for line in found["orbit"].splitlines() if line.startswith("the oscillation repeats itself")]
+    assert bool(told) == (times > 1)
+    assert not told or told[0].startswith(f"the oscillation repeats itself {times} times in this period: its own is 6.6633")
+
+
+def test_a_search_that_begins_far_from_the_own_period_says_what_to_change():
+    ring = ["use electrical"]
+    for k in range(3):
+        ring += [f"e{k} voltage (x{k}, ground) v = -1 V*tanh(4*n{k}.v/(1 V))", f"r{k} resistor (x{k}, n{(k + 1) % 3}) R = 1 kOhm"]
+        ring += [f"c{k} capacitor (n{(k + 1) % 3}, ground) C = 1 pF, start v = {0.1 * (k - 1)} V"]
+    model = netsim.load("\n".join([*ring, "save n0.v"]))
+    assert model.periodic(period=4e-9).attrs["period"] == pytest.approx(3.3751e-9, rel=1e-4)
+    with pytest.raises(SimulationError, match="a state of rest: no oscillation was found near this start") as failed:
+        model.periodic(period=1e-9)
+    assert failed.value.problems[0].hint.startswith("give a `period` nearer to its own")

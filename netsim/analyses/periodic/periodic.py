@@ -14,6 +14,7 @@ from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, whole_numbers
 from netsim.analyses.over_time.verdicts import verdicts
 from netsim.analyses.periodic.orbit import PeriodicOptions, find_orbit, sample_orbit, unsteady_verdict
+from netsim.analyses.periodic.shooting import repetitions
 from netsim.analyses.periodic.stability import Floquet, error_verdict, floquet, orbit_attributes
 from netsim.equations.history import refuse_delays
 from netsim.formats.format import AXES, Variable
@@ -63,8 +64,9 @@ def run(task: Task, options: PeriodicOptions) -> Samples:
     warnings = (*found.doubts, *warnings, *filter(None, doubts))
     amplitudes = list(harmonics(seen.fine, np.arange(options.harmonics + 1)))
     thd = [distortion(Trajectory(seen.fine.time, series)) for series in seen.fine.series]
+    times = repetitions(orbit, options.run) if found.free else 1
     text = [
-        *orbit_attributes(multipliers, orbit, found.count),
+        *orbit_attributes(multipliers, orbit, found.count, times),
         *_table(seen.signals, amplitudes, thd),
         *_powers(seen.account, orbit.period),
     ]

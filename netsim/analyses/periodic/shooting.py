@@ -49,6 +49,8 @@ STEPS = 500
 """Steps of a period at rest: disturbances of it are followed by them."""
 AGAIN = 1e-4
 """States, in sizes, are the same two periods later that differ by less: the start of an unstable orbit is not exact."""
+PRIMES, REPEATED = (2, 3, 5), 30
+"""Parts of a period that a free oscillation may repeat itself after, and how often it may at most."""
 TURN, SAME = 2.0 * np.pi, 1e-5
 """A turn in rad; rates are the same that differ by less than this share of the largest."""
 NOTHING = np.zeros(0)
@@ -236,8 +238,10 @@ def orbit(
 def _not_found(here: PeriodMap, free: bool, brief: bool, alone: bool, count: int) -> SimulationError:
     """Why there is no orbit (E447, E449)."""
     if free and (here.swing < LITTLE or brief):
-        message = "the network comes to rest: nothing oscillates near this start"
-        hint = "start it elsewhere (`start`), or let it swing up for longer (`warm_up`); `run ac` has responses at rest"
+        message = "the search comes to a state of rest: no oscillation was found near this start"
+        hint = (
+            "give a `period` nearer to its own, start it elsewhere (`start`), or let it swing up for longer (`warm_up`)"
+        )
         return SimulationError(Problem("E449", message, hint=hint))
     if alone:
         message = "the periodic state is not isolated: some disturbances neither decay nor grow over a period"
@@ -268,6 +272,22 @@ def check_next(lap: PeriodMap, options: TransientOptions) -> None:
         message = f"sources do not repeat after {lap.period:.6g} s: '{name}' differs in the period behind it"
         hint = "give a `period` after which all sources repeat; what has ended or begun once has none"
         raise SimulationError(Problem("E448", message, hint=hint))
+
+
+def repetitions(lap: PeriodMap, options: TransientOptions) -> int:
+    """How often a free oscillation repeats itself in the period that was found: where the search began far from its own
+    period that may be a multiple of it."""
+    count = 1
+    for prime in PRIMES:
+        while count * prime <= REPEATED and _repeats(lap, count * prime, options):
+            count *= prime
+    return count
+
+
+def _repeats(lap: PeriodMap, count: int, options: TransientOptions) -> bool:
+    end = end_after(lap.start, lap.period / count, options, lap.states)
+    miss = lap.states.between(lap.start.machine, lap.start.g, end) - (lap.ahead + lap.turned) / count
+    return bool(np.abs(miss).max(initial=0.0) < AGAIN * min(1.0, lap.swing))
 
 
 def _check_turns(lap: PeriodMap) -> None:

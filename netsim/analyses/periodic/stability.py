@@ -85,14 +85,22 @@ def error_verdict(lap: PeriodMap, free: bool, options: TransientOptions) -> Prob
     return Problem("W525", f"{wrong} (rtol = {options.rtol:g}): {multiplied}", hint=hint)
 
 
-def orbit_attributes(found: Floquet, lap: PeriodMap, count: int) -> list[str]:
-    """The period of an orbit that took `count` periods to find, what goes on, stability, and the multipliers."""
+def orbit_attributes(found: Floquet, lap: PeriodMap, count: int, times: int = 1) -> list[str]:
+    """The period of an orbit that took `count` periods to find, how many `times` it repeats itself in one, what goes
+    on, stability, and the multipliers."""
     period = f"period {reading(lap.period, 's')} ({reading(1.0 / lap.period, 'Hz')})"
     first = f"{period}, found in {counted(count, 'period')}; states return to {lap.distance:.1e} of their sizes"
+    own = f"{reading(lap.period / times, 's')} ({reading(times / lap.period, 'Hz')})"
+    again = [f"the oscillation repeats itself {times} times in this period: its own is {own}"] if times > 1 else []
     names = lap.states.names(lap.start.machine.system)
     way = lap.ahead + lap.turned
     ways = [f"{names[k]} by {way[k] * lap.states.sizes[k]:.6g}" for k in np.flatnonzero(np.abs(way) > MOVED)]
-    return [first, *([f"goes on in every period: {', '.join(ways)}"] if ways else []), *_stability(found, names)]
+    return [
+        first,
+        *again,
+        *([f"goes on in every period: {', '.join(ways)}"] if ways else []),
+        *_stability(found, names),
+    ]
 
 
 def _stability(found: Floquet, names: Sequence[str]) -> list[str]:
