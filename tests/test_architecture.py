@@ -80,7 +80,7 @@ ROOMS = {
     "events.passing failed_steps snapshots run_template retreat repeated stored.run_state adaptive stored.recorder "
     "stepped.inputs stepped.stepped_run stepped.simulator",
     "analyses": "option_values refusals over_time.long_runs over_time.named_signals over_time.start over_time.templates over_time.verdicts analysis "
-    "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction signals.states.growth "
+    "signals.linearised signals.states.passivity signals.states.leading signals.states.reduction signals.states.growth signals.states.prescribed "
     "recursion_options recursion static "
     "over_time.run transient "
     "signals.corners signals.points modal signals.options signals.inputs signals.families "

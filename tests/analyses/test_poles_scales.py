@@ -114,3 +114,24 @@ def test_slow_swings_beside_electronics_have_their_own_digits():
     l inductor (q, ground) L = 1 nH
     """)
     assert found == pytest.approx([-5e-4 + 1j * np.sqrt(1 - 2.5e-7), -1e12], rel=1e-9)
+
+
+@pytest.mark.parametrize("leak", [1e10, 1e14, 1e18, 1e22])
+def test_what_an_input_does_through_a_tiny_leak_is_no_rounding(leak):
+    """C p' = (p0 - p)/R1 - p/R2 - (p - q)/R3, C q' = (p - q)/R3 with R1 far larger than all: of the first order, with one zero, whatever R1."""
+    text = f"""use hydraulic
+    src pressure (s, ground) p = 1 bar
+    r1  pipe     (s, a)      R = {leak!r} Pa.s/m3
+    v1  volume   (a)         V = 1 l, K = 1e9 Pa
+    r2  pipe     (a, ground) R = 1e9 Pa.s/m3
+    r3  pipe     (a, b)      R = 2e9 Pa.s/m3
+    v2  volume   (b)         V = 1 l, K = 1e9 Pa
+    """
+    found, f = netsim.load(text).linearise(inputs=["src"], save=["a.p", "b.p"]), np.logspace(-3, 3, 7)
+    s, C = 2j * np.pi * f, 1e-12
+    a = 1 / leak / (C * s + 1 / leak + 1e-9 + C * s / (1 + 2e9 * C * s))
+    wanted = np.transpose([a, a / (1 + 2e9 * C * s)])
+    by_states = [found.c @ np.linalg.solve(x * np.eye(2) - found.a, found.b) + found.d for x in s]
+    assert np.abs(np.array(by_states)[:, :, 0] / wanted - 1).max() < 1e-9
+    assert np.abs(found.frequency_response(f)[:, :, 0] / wanted - 1).max() < 1e-9
+    assert found.zeros("a.p", "src.p") == pytest.approx([-500.0], rel=1e-9) and not len(found.zeros("b.p", "src.p"))

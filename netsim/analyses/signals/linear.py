@@ -21,6 +21,7 @@ from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import WHERE, PointOptions, point_options
 from netsim.analyses.signals.points import Point, linearised_at
 from netsim.analyses.signals.response import response
+from netsim.analyses.signals.states.prescribed import without_prescribed
 from netsim.analyses.signals.states.reduction import StateSpace, poles_of, reduced, slow_ones_anew, state_space
 from netsim.equations.kernels.symbolic import ca
 from netsim.equations.messages import position_name
@@ -170,6 +171,7 @@ def linear_model(lin: Linearised, inputs: Inputs, point: Point) -> LinearNetwork
         return LinearNetwork(*given)
     parts, outputs = lin.dense, [power[:, : lin.size].toarray() for power in lin.outputs]
     drives, feeds = ([power.toarray() for power in powers] for powers in (inputs.equations, inputs.outputs))
+    parts, drives, outputs, feeds = without_prescribed(parts, drives, outputs, feeds)
     found = reduced(parts, drives)
     if found is None:
         message = "the linearised equations are singular at this point: no state space exists"
@@ -215,20 +217,21 @@ def zeros_of(lin: Linearised, inputs: Inputs, output: int, input_: int) -> Array
     """Finite s at which the output is zero for a nonzero input: poles of [P W; C D].
 
     Where that network has no order by its structure alone, they are found from the state space."""
-    size, count = lin.size, max(len(p) for p in (lin.equations, lin.outputs, inputs.equations, inputs.outputs))
+    size, w = lin.size, [input_]
+    known = without_prescribed(
+        lin.dense,
+        [power[:, w].toarray() for power in inputs.equations],
+        [power[[output], :size].toarray() for power in lin.outputs],
+        [power[[output]][:, w].toarray() for power in inputs.outputs],
+    )
 
-    def part(powers: Any, k: int, rows: Any, columns: Any) -> Array:
-        whole = powers[min(k, len(powers) - 1)][rows][:, columns].toarray()
-        return whole if k < len(powers) else 0.0 * whole
+    def part(powers: list[Array], k: int) -> Array:
+        return powers[k] if k < len(powers) else np.zeros_like(powers[0])
 
-    every, own = slice(None), slice(0, size)
+    own, driven, read_, fed = known
     parts = [
-        np.block([
-            [part(lin.equations, k, every, own), part(inputs.equations, k, every, [input_])],
-            [part(lin.outputs, k, [output], own), part(inputs.outputs, k, [output], [input_])],
-        ])
-        for k in range(count)
-    ]  # fmt: skip
+        np.block([[part(own, k), part(driven, k)], [part(read_, k), part(fed, k)]]) for k in range(max(map(len, known)))
+    ]
     found = poles_of(parts)
     if found is not None:
         return found.rates
