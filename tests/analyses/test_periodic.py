@@ -359,7 +359,7 @@ def test_constants_of_periodic_states():
     assert (shooting.FITS, shooting.PRIMES, shooting.REPEATED) == (10.0, (2, 3, 5), 30)
     assert (states.DEPENDENT, states.ROUNDS, states.HELD) == (1e-8, 5, 1e-13)
     assert (sources.LOOKS, sources.SAME, sources.MOST_RATIO) == (41, 1e-7, 1000)
-    assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.3)
+    assert (branch.ITERATIONS, branch.ASIDE, branch.FAR, branch.LEAST, sweep_periodic.LONGEST) == (8, 1e-5, 2.0, 0.1, 0.3)
     assert (stability.NEUTRAL, stability.MOVED, stability.MULTIPLIED) == (1e-6, 1e-6, 100.0)
 
 
@@ -404,3 +404,21 @@ def test_a_search_that_begins_far_from_the_own_period_says_what_to_change():
     with pytest.raises(SimulationError, match="a state of rest: no oscillation was found near this start") as failed:
         model.periodic(period=1e-9)
     assert failed.value.problems[0].hint.startswith("give a `period` nearer to its own")
+
+
+@pytest.mark.parametrize("e", ["", ", e = 1.5", ", d = 2 N.s/m"])
+def test_contacts_by_powers_have_derivatives_where_they_do_not_touch(e):
+    """0^e has no change with e, which was 0 log 0; a contact by the first power is a rope the other way round."""
+    text = """use translational
+    m1 mass   (a)         m = 1 kg
+    s1 spring (a, ground) c = 1 N/m
+    d1 damper (a, ground) d = 0.2 N.s/m
+    f1 force  (a)         F = 1 N*cos(1.2*time/(1 s))
+    save a.x
+    """
+    found = netsim.load(text + f"st elasto_gap (a, ground) c = 1 kN/m, l = -0.5 m{e}\n").periodic()
+    assert found["a.x"].min() < -0.5 and np.isfinite(found["multipliers.real"]).all()
+    if not e:
+        rope = netsim.load(text + "st rope (ground, a) c = 1 kN/m, l = 0.5 m\n").periodic()
+        for name in ("multipliers.real", "multipliers.imaginary", "amplitude(a.x)"):
+            assert found[name].values == pytest.approx(rope[name].values, rel=1e-5, abs=1e-9)

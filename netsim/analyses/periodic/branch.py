@@ -29,6 +29,9 @@ ASIDE = 1e-5
 FAR = 2.0
 """Corrections, in sizes, above which a point is not looked for any longer."""
 
+LEAST = 0.1
+"""A step that leaves less of a free oscillation's period leads nowhere."""
+
 
 @dataclass(eq=False)
 class Branch:
@@ -66,7 +69,11 @@ class Branch:
         """Another point, by a step in sizes."""
         count = len(self.states.places)
         g = moved_start(self.here, self.here.along.basis.T @ step[:count])
-        self.moved = replace(self.here.start, g=g), self.here.period * (1.0 + float(step[count]) if self.free else 1.0)
+        longer = 1.0 + float(step[count]) if self.free else 1.0
+        self.moved = replace(self.here.start, g=g), self.here.period * longer
+        if longer < LEAST:
+            self.lost = True
+            return
         self.set(self.value + float(step[-1]) * self.reach)
 
     def tangent(self, known: Array) -> Array | None:

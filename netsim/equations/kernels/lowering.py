@@ -62,8 +62,18 @@ def symbolic_outputs(program: Program, inputs: Sequence[Any]) -> Any:
     """The outputs of a program as an SX column of symbols for its gathered inputs, uniforms and parameters."""
     values = [*inputs, *map(casadi.SX, program.constants)]
     for step in program.instructions:
-        values.append(_symbolic(step.op, *(values[i] for i in step.operands)))
+        of = [values[i] for i in step.operands]
+        values.append(_power(*of) if step.op == "pow" else _symbolic(step.op, *of))
     return casadi.vertcat(casadi.SX(0, 1), *(values[i] for i in program.outputs))
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """A power whose derivative by an exponent of 1 or more, base^exponent log(base), is 0 at the base 0, where it would
+    be `0*inf`."""
+    if casadi.SX(exponent).is_constant():
+        return base**exponent
+    nothing = casadi.logic_and(base == 0, exponent >= 1)
+    return casadi.if_else(nothing, casadi.if_else(exponent == 1, base, 0), base**exponent)
 
 
 def _with_selects(outputs: Any) -> Any:
