@@ -18,7 +18,7 @@ from netsim.analyses.option_values import NUMBER, SECOND, WORD, Kind, whole_numb
 from netsim.analyses.signals.linearised import linearised
 from netsim.analyses.signals.points import Point
 from netsim.analyses.signals.states.leading import in_own_units
-from netsim.analyses.signals.states.reduction import around_shift, time_of
+from netsim.analyses.signals.states.reduction import around_shift, slow_ones_anew, time_of
 from netsim.core.linear.symbolic import equilibrate
 from netsim.core.states import sample
 from netsim.equations.history import refuse_delays
@@ -176,7 +176,12 @@ def modes_of(machine: Machine, structure: Structure, g: Array, wanted: int) -> M
     else:
         mu, shapes, shift = _some(stiffness, damping, mass, shift, min(2 * wanted + 4, finite))
     order = np.argsort(-np.abs(mu))[:finite]
-    rates = _without_rounding(shift + 1.0 / mu[order], shapes[:, order], stiffness)
+    rates = shift + 1.0 / mu[order]
+    if dense:
+        shapes = shapes.astype(complex)
+        parts = [matrix.toarray() for matrix in (stiffness, damping, mass)]
+        rates, shapes[:, order] = slow_ones_anew(parts, rates, shapes[:, order])
+    rates = _without_rounding(rates, shapes[:, order], stiffness)
     once = (rates.imag >= 0.0) & _apart(rates, shapes[:, order])
     kept, rates = order[once], rates[once]
     slowest = np.argsort(np.abs(rates), kind="stable")[:wanted]

@@ -101,6 +101,9 @@ def test_slow_motions_of_chains_beside_fast_ones(masses, springs, dampers, wante
     text = "\n".join(lines) + "\n"
     assert poles(text) == pytest.approx(wanted, rel=1e-7)
     assert "unstable" not in netsim.load(text).poles().attrs["stability_of_poles"]
+    modes = netsim.load(text).modal()
+    moving = modes["decay"].values[modes["frequency"].values > 0.0]
+    assert moving == pytest.approx([-s.real for s in map(complex, wanted) if s], rel=1e-6)
 
 
 def test_slow_swings_beside_electronics_have_their_own_digits():

@@ -504,7 +504,7 @@ def test_adaptive_frequencies_find_a_sharp_resonance(quality, poles_known, monke
 def test_constants():
     """What steers the adaptive grid and the reduction."""
     assert (ac.BEND, ac.TURN, ac.ROUNDS, ac.DENSE) == (0.01, 0.02, 40, 400)
-    assert (leading.FAINT, leading.SINGULAR, leading.REGULAR, leading.PART) == (1e-13, 1e-13, 1e-8, 1e-8)
+    assert (leading.FAINT, leading.CANCELS, leading.SINGULAR, leading.REGULAR, leading.PART) == (1e-13, 1e-12, 1e-13, 1e-8, 1e-8)
     assert (reduction.LARGEST, reduction.ON_AXIS) == (3000, 1e-12)
     assert reduction.WIDEST == 80.0
 

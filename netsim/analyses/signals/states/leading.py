@@ -17,8 +17,9 @@ from netsim.structure.orders import Offsets, Signature, StructurallySingular, of
 
 Array = np.ndarray
 FAINT = 1e-13
-"""Entries below this share of the largest in their row and in their column, both scaled, are rounding, and so are sums
-below this share of their terms."""
+"""Entries below this share of the largest in their row and in their column, both scaled, are rounding."""
+CANCELS = 1e-12
+"""Sums below this share of their terms are rounding: of the terms, and of the factors from a null vector."""
 SINGULAR = 1e-13
 """Relative singular value of the leading coefficients below which they are singular."""
 REGULAR = 1e-8
@@ -130,7 +131,7 @@ def _combined(
                 total[p + raised[i]] += factor[i] * part[i]
                 terms[p + raised[i]] += np.abs(factor[i] * part[i])
         for part, row, size in zip(made, total, terms):
-            part[own] = np.where(np.abs(row) > FAINT * size, row, 0.0)
+            part[own] = np.where(np.abs(row) > CANCELS * size, row, 0.0)
         return made
 
     found, drives = summed(parts), summed(inputs)
