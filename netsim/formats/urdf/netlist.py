@@ -151,8 +151,8 @@ def _number(value: float, span: Span, unit: str = "") -> Expr:
 
 
 def _vector(values: Array, span: Span, unit: str = "") -> Vector:
-    """A vector or a matrix; what is left of zero after a product of rotations is zero."""
-    rounded = np.where(np.abs(values) < 1e-15, 0.0, values)
+    """A vector or a matrix; what a product of rotations leaves of zero, beside the largest component, is zero."""
+    rounded = np.where(np.abs(values) < 1e-15 * np.max(np.abs(values)), 0.0, values)
     items = [_vector(row, span) if np.ndim(row) else _number(row, span) for row in rounded]
     return Vector(tuple(items), unit, span=span)
 
