@@ -1,7 +1,8 @@
 """Warnings about the accuracy of a run: its energy balance, and steps that did not pass the error test.
 
 W501   more than 1 % of the energy turned over (netsim.core.loop.turnover) is missing from the balance
-E515   more than 10 % is missing, although the steps passed an error test and only library components take energy
+E515   more than 10 % is missing, and more than 20 rtol of the largest energies, although the steps passed an error test
+       and only library components take energy
 W502   in given steps the method's own estimate of the error is far above rtol
 W503   steps failed the error test and were accepted, given steps were taken in parts, a jump was passed over, or a
        point could not be made consistent
@@ -71,14 +72,14 @@ def energy_verdict(
     nothing else, what is turned over is what their powers leave when they cancel, and is not judged."""
     if not misses_energy(options, turnover) or not accounts_are_complete(network):
         return None
-    missed = float(turnover[FLOWS, MISSED])
+    missed, level = float(turnover[FLOWS, MISSED]), float(energy_level(turnover))
     turned = max(float(turned_over(turnover)), abs(missed))
-    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(
-        BEYOND * max(turned, float(energy_level(turnover)))
-    ):
+    if turned <= CANCELLED * exchanged() or abs(missed) <= rounding(BEYOND * max(turned, level)):
         return None
     part = 100 * abs(missed) / turned
     amount = f"{part:.{0 if part >= 10 else 1}f} % of the energy turned over ({abs(missed):.2g} J of {turned:.2g} J)"
+    if turned == abs(missed) < MUCH * level:  # what spins turns nothing over
+        amount = f"{abs(missed):.2g} J, {100 * abs(missed) / level:.2g} % of the energy held, while less is turned over"
     method, own = METHODS[options.method], _own_statements(network)
     name = method.title or method.name
     if options.step:
@@ -93,7 +94,7 @@ def energy_verdict(
     if own:
         hint += f"; or `stores` and `dissipates` of {own} do not contain all energies"
     span = network.runs[0].span if len(network.runs) == 1 else None
-    failed = not options.step and abs(missed) > MUCH * turned and not own
+    failed = not options.step and abs(missed) > max(MUCH * turned, KEPT * options.rtol * level) and not own
     return Problem("E515" if failed else "W501", message, span, hint=hint)
 
 
