@@ -162,8 +162,12 @@ def _step_by_step(stage: StageUnknowns, g: Array, mass_metric: bool, soft: Array
             r, (values, jacobian) = stage.residuals(g), stage.derivatives(g)
             norm = _norm(r)
         refuse_infinite(machine, g, r, jacobian.data)
-        metric = partial(_metric, stages, values, stage.variables, stage.orders, size, mass_metric)
-        step = least_change(jacobian, r, metric, square, soft, pivots)
+        pull = _pull(stage, jacobian) if k < 0 else size
+        metric = partial(_metric, stages, values, stage.variables, stage.orders, pull, mass_metric)
+        if square or k == 0:
+            step = least_change(jacobian, r, metric, square, soft, pivots)
+        else:  # positions and velocities, which may be left open
+            step = _least_in_own_sizes(jacobian, r, metric(), soft, pivots)
         scale = _row_scale(jacobian, size)
         origin, before, within = g[places].copy(), norm, _norm(scale * r)
         turn = float(np.max(np.abs(step[turns]), initial=0.0))
@@ -203,6 +207,29 @@ def _settled(jacobian: Any, r: Array, content: Array, stalled: bool) -> bool:
     """Whether residuals are what rounding leaves of their terms |J| |z|: below some units, or many where Newton does
     not make them smaller."""
     return bool(np.all(np.abs(r) <= (STALLED if stalled else ROUNDED) * (abs(jacobian) @ content)))
+
+
+def _least_in_own_sizes(jacobian: Columns, r: Array, metric: Columns, soft: Array, pivots: Pivots) -> Array:
+    """`least_change` of unknowns that are counted in sizes by which the metric's diagonal is 1: what is added there to
+    make a matrix regular is then small beside all of them, those of a machine of 1 km too."""
+    weight, ones = metric.diagonal(), np.ones(len(r))
+    largest = max(float(weight.max(initial=0.0)), 1e-300)
+    own = 1.0 / np.sqrt(np.where(weight > 0.0, weight, 1e-13 * largest))
+    counted = partial(metric.scaled, own, own)
+    return own * least_change(jacobian.scaled(ones, own), r, counted, False, soft / np.sqrt(largest), pivots)
+
+
+def _pull(stage: StageUnknowns, jacobian: Columns) -> Array:
+    """The weights of least change: `size`, but of a differentiated quantity, which has no typical size, at most 1 over
+    its change when the unknowns of its definition move by theirs. A moment of momentum of 1e9 N.m.s does not pull."""
+    size, n = stage.size.copy(), stage.stages.machine.system.n
+    own = np.flatnonzero((stage.variables >= n) & np.isin(stage.variables, stage.equations))
+    if len(own):
+        others = 1.0 / np.maximum(size, 1e-300)
+        others[own] = 0.0
+        change = (abs(jacobian) @ others)[np.searchsorted(stage.equations, stage.variables[own])]
+        size[own] /= np.maximum(1.0, size[own] * change)
+    return size
 
 
 def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Columns:
