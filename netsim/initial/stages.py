@@ -148,3 +148,21 @@ def masses(stages: Stages, column_of: Array) -> Array:
     s, nk = stages.signature, stages.machine.system.layout.nk
     motion = s.kept & (s.order == 2) & (s.equation < nk) & (s.variable < nk)
     return motion & (column_of[s.variable] >= 0) & (column_of[s.equation] >= 0)
+
+
+def momenta_of(stages: Stages, column_of: Array) -> Array:
+    """Pairs of triples whose negative product is mass: a balance's share of the rate of a differentiated quantity, and
+    that quantity's definition over a velocity."""
+    s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
+    rate = np.flatnonzero(
+        s.kept & (s.order == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
+    )
+    content = np.flatnonzero(
+        s.kept & (s.order == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
+    )
+    order = np.argsort(s.equation[content], kind="stable")
+    content = content[order]
+    low, high = (np.searchsorted(s.equation[content], s.variable[rate], side) for side in ("left", "right"))
+    first = np.repeat(rate, high - low)
+    second = np.concatenate([content[a:b] for a, b in zip(low, high)]) if len(rate) else np.zeros(0, np.int64)
+    return np.vstack([first, second])

@@ -18,6 +18,7 @@ from netsim.initial.diagnosis.suspects import refuse_infinite, without_derivativ
 from netsim.initial.stages import (
     Stages,
     masses,
+    momenta_of,
     partials_in,
     slots,
     stage_equations,
@@ -163,7 +164,7 @@ def _step_by_step(stage: StageUnknowns, g: Array, mass_metric: bool, soft: Array
             norm = _norm(r)
         refuse_infinite(machine, g, r, jacobian.data)
         pull = _pull(stage, jacobian) if k < 0 else size
-        metric = partial(_metric, stages, values, stage.variables, stage.orders, pull, mass_metric)
+        metric = partial(_metric, stage, values, jacobian, pull, mass_metric)
         if square or k == 0:
             step = least_change(jacobian, r, metric, square, soft, pivots)
         else:  # positions and velocities, which may be left open
@@ -232,26 +233,52 @@ def _pull(stage: StageUnknowns, jacobian: Columns) -> Array:
     return size
 
 
-def _metric(stages: Stages, values: Array, variables: Array, orders: Array, size: Array, mass_metric: bool) -> Columns:
+def _metric(stage: StageUnknowns, values: Array, jacobian: Columns, size: Array, mass_metric: bool) -> Columns:
     """W of |dz|_W: the diagonal of weights^2, or the mass matrix where there is one. Rates of what is no node's must
     not pull what they belong to."""
     if not mass_metric:
         return diagonal_of(size**2)
-    s, nk = stages.signature, stages.machine.system.layout.nk
-    diagonal = size**2 * np.where((variables >= nk) & (orders > 0), 1e-10, 1.0)
+    stages, variables, nk = stage.stages, stage.variables, stage.stages.machine.system.layout.nk
+    s = stages.signature
+    diagonal = size**2 * np.where((variables >= nk) & (stage.orders > 0), 1e-10, 1.0)
     column_of = np.full(s.size + 1, -1)
     column_of[variables] = np.arange(len(variables))
-    at = masses(stages, column_of)
-    shape = (len(size), len(size))
-    mass = columns_of(values[at], column_of[s.equation[at]], column_of[s.variable[at]], shape)
-    largest = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300)
+    mass = _mass_matrix(stage, values, column_of)
+    largest, own = max(float(np.abs(mass.data).max(initial=0.0)), 1e-300), np.abs(mass.diagonal())
+    light = _masses_moved(jacobian, own) if stage.k < 0 else np.zeros(len(own))
     # what has mass is weighed by it alone: impulses keep momentum
-    massless = diagonal_of(np.where(mass.diagonal() == 0.0, diagonal, 0.0) * (1e-9 * largest))
+    massless = diagonal_of(1e-9 * np.where(own > 0.0, 0.0, np.where(light > 0.0, light, diagonal * largest)))
     pairs = prescribed_pairs(s, stages.offsets, stages.machine.system.n, nk)
     pairs = pairs[:, np.all(column_of[s.variable[pairs]] >= 0, axis=0)]
     ends = column_of[s.variable[pairs]]
     held = largest * hold_factors(s, values, pairs) * values[pairs[0]] * values[pairs[1]]
-    return mass + columns_of(held, ends[0], ends[1], shape) + massless
+    return mass + columns_of(held, ends[0], ends[1], mass.shape) + massless
+
+
+def _masses_moved(jacobian: Columns, own: Array) -> Array:
+    """The least mass that an unknown without one moves by a row, a^2/(sum of a_j^2/m_j); 0 where it moves none."""
+    rows, columns, squares = jacobian.indices, jacobian.columns, jacobian.data**2
+    found, moved = own.copy(), np.inf
+    while 0 < (left := int((found == 0.0).sum())) < moved:
+        moved, ease = left, np.zeros(jacobian.shape[0])
+        known = found[columns] > 0.0
+        np.add.at(ease, rows[known], squares[known] / found[columns[known]])
+        at = ~known & (squares > 0.0) & (ease[rows] > 0.0)
+        least = np.full(len(found), np.inf)
+        np.minimum.at(least, columns[at], squares[at] / ease[rows[at]])
+        found = np.where(np.isfinite(least), least, found)
+    return found
+
+
+def _mass_matrix(stage: StageUnknowns, values: Array, column_of: Array) -> Columns:
+    """The mass matrix of the unknowns that have a column: of accelerations in balances and, of positions and
+    velocities, of differentiated quantities there (I w) by their definitions."""
+    s, at, rates = stage.stages.signature, masses(stage.stages, column_of), momenta_of(stage.stages, column_of)
+    rates = rates[:, : len(rates[0]) if stage.k < 0 else 0]
+    rows = column_of[np.append(s.equation[at], s.equation[rates[0]])]
+    columns = column_of[np.append(s.variable[at], s.variable[rates[1]])]
+    shape = (len(stage.places), len(stage.places))
+    return columns_of(np.append(values[at], -values[rates[0]] * values[rates[1]]), rows, columns, shape)
 
 
 def _violated(stage: StageUnknowns, g: Array, r: Array) -> Array:

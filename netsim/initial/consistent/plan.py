@@ -14,7 +14,7 @@ from netsim.core.linear.columns import columns_of, splu
 from netsim.core.linear.factors import Factor
 from netsim.equations.machine import Call, call_table
 from netsim.initial.consistent.derivatives import equations_of
-from netsim.initial.stages import Stages, masses, slots, stage_variables
+from netsim.initial.stages import Stages, masses, momenta_of, slots, stage_variables
 from netsim.structure.prescribed import HOLD, hold_factors, prescribed_pairs
 
 Array = np.ndarray
@@ -176,7 +176,7 @@ def _least_change(stages: Stages, stage: _Stage, values: Array, sizes: Array, he
     # a differentiated quantity is held, not the rate that it happens to have
     rates = held[variables] & (o.d[variables] + stage.k > 0)
     costs = np.where(held[variables] & ~rates, HOLD, 1.0)
-    mass, momenta = np.flatnonzero(masses(stages, stage.column_of)), _momenta(stages, stage.column_of)
+    mass, momenta = np.flatnonzero(masses(stages, stage.column_of)), momenta_of(stages, stage.column_of)
     products = sized[momenta[0]] * sized[momenta[1]] * sizes[s.equation[momenta[0]]] / sizes[s.variable[momenta[0]]]
     top_mass = max(np.abs(sized[mass] * sizes[s.equation[mass]]).max(initial=0.0), np.abs(products).max(initial=0.0))
     mass_scale = 1.0 / top_mass if top_mass else 1.0
@@ -205,24 +205,6 @@ def _least_change(stages: Stages, stage: _Stage, values: Array, sizes: Array, he
         shares * sizes[ends[0]] * sizes[ends[1]],
         np.concatenate([light, np.full(m, -CORNER)]),
     )
-
-
-def _momenta(stages: Stages, column_of: Array) -> Array:
-    """Pairs of triples whose negative product is mass: a balance's share of the rate of a differentiated quantity, and
-    that quantity's definition over a velocity."""
-    s, n, nk = stages.signature, stages.machine.system.n, stages.machine.system.layout.nk
-    rate = np.flatnonzero(
-        s.kept & (s.order == 1) & (s.equation < nk) & (s.variable >= n) & (column_of[s.equation] >= 0)
-    )
-    content = np.flatnonzero(
-        s.kept & (s.order == 1) & (s.equation >= n) & (s.variable < nk) & (column_of[s.variable] >= 0)
-    )
-    order = np.argsort(s.equation[content], kind="stable")
-    content = content[order]
-    low, high = (np.searchsorted(s.equation[content], s.variable[rate], side) for side in ("left", "right"))
-    first = np.repeat(rate, high - low)
-    second = np.concatenate([content[a:b] for a, b in zip(low, high)]) if len(rate) else np.zeros(0, np.int64)
-    return np.vstack([first, second])
 
 
 def _own_mass(stages: Stages, values: Array, mass: Array, pairs: Array) -> Array:
