@@ -107,13 +107,14 @@ two_masses                    translational a           v    1
 """Model, domain of the probe, its node, what is read there, and the larger amplitude of two that differ by ten."""
 
 AT_REST_ANYWHERE = """
-    hydraulic_servo msl/Blocks_PID_Controller optimal/brachistochrone pi_speed_control msl/Electrical_Analog_CauerLowPassSC"""
+    hydraulic_servo msl/Blocks_PID_Controller optimal/brachistochrone pi_speed_control msl/Electrical_Analog_CauerLowPassSC
+    robots/gripper"""
 """Models that rest where their starts say: nothing determines a place, a potential or an integral."""
 AT_REST_NOWHERE = {
     "nothing holds it, or it stands at no place of its own": """
         battery_pulse bouncing_ball dc_motor gas_bottle many/bouncing_ball mechanisms/redundant_platform
         msl/Mechanics_MultiBody_Elementary_PointGravity msl/Mechanics_Rotational_LossyGearDemo1
-        msl/Mechanics_Translational_SignConvention msl/Thermal_HeatTransfer_TwoMasses optimal/goddard optimal/landing robots/gripper
+        msl/Mechanics_Translational_SignConvention msl/Thermal_HeatTransfer_TwoMasses optimal/goddard optimal/landing
         screw_jack""",
     "no voltage is left for what lies between ideal sources, coils and open switches": """
         msl/Electrical_Analog_Rectifier msl/Electrical_Analog_ShowSaturatingInductor""",

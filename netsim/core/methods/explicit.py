@@ -173,7 +173,7 @@ def _estimate(method, problem, trial, h, last):
     second = _difference(method, problem, trial, method.errors[1], h, last) if two else 0.0
     first, share = _difference(method, problem, trial, method.errors[0], h, last), 1.0
     if 0.0 < first < np.inf and second < np.inf:
-        share = first / np.sqrt(first * first + 0.01 * second * second)
+        share = 1.0 / np.sqrt(1.0 + 0.01 * (second / first) ** 2)
     _keep(method, problem, trial, share)
     return first * share
 
