@@ -229,8 +229,7 @@ class Model(Studies):
 
     @property
     def _runs_over_time(self) -> bool:
-        known = [run.analysis for run in self.network.runs if run.analysis in ANALYSES]
-        return any(ANALYSES[name].over_time for name in known)
+        return any(run.analysis in ANALYSES and ANALYSES[run.analysis].over_time for run in self.network.runs)
 
     def _judged(self, samples: Samples) -> Samples:
         return judged(self.machine, samples, self._runs_over_time)
