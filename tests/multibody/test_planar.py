@@ -154,6 +154,31 @@ def test_driven_planar_joints_carry_their_flange():
     assert np.abs(samples.values[:, 1:] - np.outer(2 * square, [0.6, 0.8])).max() < 1e-9
 
 
+@pytest.mark.parametrize("formulation", ["absolute", "tree"])
+def test_driven_planar_joints_begin_and_are_read_by_their_coordinates(formulation):
+    """As undriven ones do: q and rate of a pendulum and of a block on a slope."""
+    text = """use planar
+use rotational
+use translational
+world gravity = [0, -9.81, 0] m/s2
+b planar_body (a) m = 1 kg, I = 0.02 kg.m2, at = [0, -0.5] m
+j {pin} at = [0, 0] m
+c planar_body (s) m = 3 kg, I = 1 kg.m2
+k {slider} axis = [3, 4]
+start j.q = 0.4 rad
+start j.rate = 2 rad/s
+start k.q = 0.3 m
+start k.rate = 1 m/s
+run transient(stop = 2 s, sample = 0.1 s)
+save j.q, j.rate, k.q, k.rate
+"""
+    plain = text.format(pin="planar_revolute (ground, a)", slider="planar_prismatic (ground, s)")
+    driven = text.format(pin="planar_revolute_driven (ground, a, f)", slider="planar_prismatic_driven (ground, s, x)")
+    found = [netsim.load(each).samples({"formulation": formulation, "rtol": 1e-9})[0].values for each in (plain, driven)]
+    assert found[0][0] == pytest.approx([0.4, 2.0, 0.3, 1.0], rel=1e-12)
+    assert found[1] == pytest.approx(found[0], abs=1e-6)
+
+
 def test_planar_particle_may_be_welded_to_what_turns():
     common = (
         "world gravity = [0, -9.81, 0] m/s2\nb1 planar_bar (arm) m = 1, at1 = [0, 0] m, at2 = [1, 0] m\n"
