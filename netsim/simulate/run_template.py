@@ -27,7 +27,7 @@ from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
 from netsim.network.values import Values
 from netsim.results.selection import Reader
-from netsim.simulate.events.iteration import has_events
+from netsim.simulate.events.iteration import may_have_events
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.running import Running
 from netsim.simulate.setup import sizes
@@ -73,7 +73,7 @@ def can_restart(machine: Machine, options: TransientOptions) -> bool:
     and functions of time stand in the netlist's sources alone."""
     system = machine.system
     plain = not system.layout.nk and machine.element is None and system.redundant is None and not machine.parts
-    alone = not has_events(machine) and not len(machine.problem.buffer.length) and not machine.values.inputs
+    alone = not may_have_events(machine) and not len(machine.problem.buffer.length) and not machine.values.inputs
     written = not system.network.world and not system.network.nominals
     tables = any(call.run for each in system.prescribed_inputs for _, call in each.calls)
     begins = options.start in ("", "rest") and not options.jumping

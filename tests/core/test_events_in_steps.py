@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import netsim
+from netsim.simulate.events.iteration import has_events
 
 G = 9.81
 STOP = {
@@ -46,6 +47,30 @@ def test_a_ball_on_a_stop(kind, method):
         samples = netsim.load(STOP[kind].format(c=1e3) + "run transient(stop = 10 s)\n").samples({"method": method, "rtol": rtol})[0]
         assert samples.finished, samples.message
         assert np.abs(samples.values[:, 0] - height(samples.time, 1e3)).max() < 20.0 * rtol
+
+
+def test_limits_without_a_stiffness_have_no_events():
+    """Their discretes stay what they are; those of a variant of the same model that has one do not."""
+    model = netsim.load("param c = 0 N/m\n" + STOP["slide_stops"].replace("{c} N/m", "c") + "run transient(stop = 2 s)\n")
+    for c in (0.0, 1e3, 0.0, 1e4):
+        variant = model.with_params(c=c)
+        assert has_events(variant.machine) == (c > 0.0)
+        samples = variant.samples()[0]
+        exact = height(samples.time, c) if c else 1.0 - 0.5 * G * samples.time**2
+        assert np.abs(samples.values[:, 0] - exact).max() < 2e-5
+        assert bool(samples.attributes.get("event_log")) == (c > 0.0)
+
+
+@pytest.mark.parametrize(("conditions", "acts"), [(7, True), (12, True)])
+def test_events_of_many_conditions_are_looked_at(conditions, acts):
+    """A discrete that changes where all of them hold, and every second one does not."""
+    when = " and ".join(f"{'not ' * (k % 2)}u > {0.1 * k if k % 2 == 0 else 50 + k}" for k in range(conditions))
+    text = f"use signal\ncomponent gate (in u, out y : signal)\n  discrete on : 1 = 0\n  on = {when}\n  y = on\nend\n"
+    text += "r signal_source (u) value = 4*time/(1 s)\ng gate (u, y)\nrun transient(stop = 1 s)\nsave y\n"
+    model = netsim.load(text)
+    assert has_events(model.machine) == acts
+    samples = model.samples()[0]
+    assert samples.series("y")[0] == 0.0 and samples.series("y")[-1] == 1.0
 
 
 @pytest.mark.parametrize(("c", "meets"), [(1e2, 5), (1e5, 8)])

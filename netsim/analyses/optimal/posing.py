@@ -28,22 +28,18 @@ from netsim.analyses.optimal.simulated import places_of
 from netsim.analyses.optimal.units import own_units, scale_of
 from netsim.analyses.optimal.wishes import Wishes, watching, wishes_of
 from netsim.core.problem import TIME
-from netsim.equations.batches import Batch
 from netsim.equations.forms.symbols import UNIFORM
 from netsim.equations.history import refuse_delays
-from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Machine, build_machine
 from netsim.initial.initial import Structure
 from netsim.initial.reactions.redundancy import solvable
 from netsim.results.samples import Signal
+from netsim.simulate.events.iteration import acts
 from netsim.simulate.options import TransientOptions
 from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.orders import absent_rates
 from netsim.text.errors import InputError, Problem
 from netsim.text.syntax import Binding, Name, Part, Run
-
-MODES, DRAWS, SIZES = (-1, 0, 1, 2, 3, 4), 30, (1e-3, 1.0, 1e3, 1e6, 1e9)
-"""Values of discretes with which equations are compared, how often they are drawn, and sizes of what else they read."""
 
 Array = np.ndarray
 
@@ -143,25 +139,10 @@ def _wired(
 def refuse_events(machine: Machine) -> None:
     """Raises E460 for the first element that switches."""
     for batch in machine.system.batches:
-        if (batch.n_relations or batch.n_discretes) and _switches(machine, batch):
+        if (batch.n_relations or batch.n_discretes) and acts(machine, batch):
             message = f"'{batch.instances[0].name}' switches, and optimize() cannot have events"
             hint = "write smooth = 1e-3, or take an element that is rounded where this one switches"
             raise InputError(Problem("E460", message, batch.instances[0].span, hint=hint))
-
-
-def _switches(machine: Machine, batch: Batch) -> bool:
-    """Whether equations depend on discretes with the present parameters: those of a stop without a stiffness do not."""
-    kernel, random = batch.kernels.residual, np.random.default_rng(0)
-    held = np.array([key[0] == "discrete" for key, _ in kernel.gather], bool)
-    own, uniforms = machine.parameters[id(batch)], machine.g[machine.system.layout.uniforms]
-    for size in SIZES:
-        read, found = size * random.standard_normal((len(held), batch.n)), []
-        for _ in range(DRAWS):
-            read[held] = random.choice(MODES, read[held].shape)
-            found.append(evaluate(kernel.program, read, uniforms, own))
-        if not all(np.array_equal(each, found[0]) for each in found):
-            return True
-    return False
 
 
 def _refuse_moved_start(tuned: Tuned, structure: Structure, options: OptimalOptions, g: Array) -> None:

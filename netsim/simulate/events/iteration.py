@@ -15,6 +15,7 @@ from netsim.core.loop.event_iteration import ROUNDS
 from netsim.equations.batches import Batch, Indeterminacy, indeterminacy_of
 from netsim.equations.forms.events import switching
 from netsim.equations.forms.form import Relation
+from netsim.equations.kernels.reference import evaluate
 from netsim.equations.machine import Call, Machine, call_table
 from netsim.initial.initial import Structure
 from netsim.initial.recovery import Recovery
@@ -22,6 +23,9 @@ from netsim.simulate.events.event_log import Event, Line, LoggedPlace
 from netsim.simulate.events.magnitudes import Magnitudes, magnitudes_of
 
 Array = np.ndarray
+FEW, SIZES = 8, (1e-3, 1.0, 1e3, 1e6, 1e9)
+"""Relations of an element of which all combinations are looked at, and sizes of what else its discretes read, before
+they are known to stay."""
 
 
 @dataclass(eq=False)
@@ -71,9 +75,40 @@ class EventIteration:
         return g[self.watch.modes].tobytes()
 
 
-def has_events(machine: Machine) -> bool:
+def may_have_events(machine: Machine) -> bool:
     """Whether the network has discretes or relations."""
     return machine.system.layout.nz + machine.system.layout.relation_count > 0
+
+
+def has_events(machine: Machine) -> bool:
+    """Whether events change anything with the present parameters: those of a limit without a stiffness do not."""
+    return any((b.n_relations or b.n_discretes) and acts(machine, b) for b in machine.system.batches)
+
+
+def acts(machine: Machine, batch: Batch) -> bool:
+    """Whether a discrete of a batch may become other than it begins, or a `when` act, whichever relations are true."""
+    if batch.n_relations > FEW:
+        return True
+    kernel, random, layout = batch.kernels.events, np.random.default_rng(0), machine.system.layout
+    truths = np.arange(2**batch.n_relations) >> np.arange(batch.n_relations)[:, None] & 1
+    cases, uniforms = truths.shape[1], machine.g[layout.uniforms]
+    own = np.repeat(machine.parameters[id(batch)], cases, axis=1)
+    begins = [
+        np.repeat(machine.g[layout.discretes + batch.discretes(i)], cases) for i in range(len(batch.form.events.names))
+    ]
+    for size in SIZES:
+        read = size * random.standard_normal((len(kernel.gather), batch.n * cases))
+        for k, (key, _) in enumerate(kernel.gather):
+            if key[0] in ("discrete", "before"):
+                read[k] = begins[key[1]]
+            elif key[0] == "relation_value":
+                read[k] = np.tile(truths[key[1]], batch.n)
+        with np.errstate(all="ignore"):
+            results = evaluate(kernel.program, read, uniforms, own)
+        for (kind, i), found in zip(kernel.scatter, results):
+            if (kind == "next" and not np.array_equal(found, begins[i])) or (kind == "fired" and np.any(found)):
+                return True
+    return False
 
 
 def most_rounds(machine: Machine) -> int:

@@ -48,7 +48,7 @@ from netsim.results.claims import broken_claims, claims
 from netsim.results.measuring.side_by_side import SideBySide, measured_side_by_side
 from netsim.results.samples import Figure, Samples, Trace
 from netsim.results.selection import Named, Reader, dimensions_measured
-from netsim.simulate.events.iteration import has_events
+from netsim.simulate.events.iteration import may_have_events
 from netsim.simulate.judgement import accounts_are_complete, value_verdicts
 from netsim.simulate.run_template import targets
 from netsim.structure.orders import absent_rates
@@ -165,7 +165,7 @@ class Lanes:
 def lanes_of(task: Task, asked: CaseRequest, names: Iterable[str], count: int) -> Lanes | None:
     """Lanes for the cases of a task; None where they have to run by themselves."""
     machine = task.machine
-    if has_events(machine) or len(machine.problem.buffer.length) or task.rated or machine.values.inputs:
+    if may_have_events(machine) or len(machine.problem.buffer.length) or task.rated or machine.values.inputs:
         return None
     if any(call.run for each in machine.system.prescribed_inputs for _, call in each.calls):
         return None
