@@ -1,6 +1,7 @@
 """The event iteration of a network as arrays: kernels, places of relations and discretes, plans of consistent points by
 mode, and the log."""
 
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +24,7 @@ from netsim.simulate.events.event_log import Event, Line, LoggedPlace
 from netsim.simulate.events.magnitudes import Magnitudes, magnitudes_of
 
 Array = np.ndarray
-FEW, SIZES = 8, (1e-3, 1.0, 1e3, 1e6, 1e9)
+FEW, SIZES = 6, (1e-3, 1.0, 1e3, 1e6, 1e9)
 """Relations of an element of which all combinations are looked at, and sizes of what else its discretes read, before
 they are known to stay."""
 
@@ -90,19 +91,15 @@ def acts(machine: Machine, batch: Batch) -> bool:
     if batch.n_relations > FEW:
         return True
     kernel, random, layout = batch.kernels.events, np.random.default_rng(0), machine.system.layout
-    truths = np.arange(2**batch.n_relations) >> np.arange(batch.n_relations)[:, None] & 1
-    cases, uniforms = truths.shape[1], machine.g[layout.uniforms]
-    own = np.repeat(machine.parameters[id(batch)], cases, axis=1)
-    begins = [
-        np.repeat(machine.g[layout.discretes + batch.discretes(i)], cases) for i in range(len(batch.form.events.names))
-    ]
-    for size in SIZES:
-        read = size * random.standard_normal((len(kernel.gather), batch.n * cases))
+    begins = [machine.g[layout.discretes + batch.discretes(i)] for i in range(len(batch.form.events.names))]
+    own, uniforms = machine.parameters[id(batch)], machine.g[layout.uniforms]
+    for size, truths in itertools.product(SIZES, itertools.product((0.0, 1.0), repeat=batch.n_relations)):
+        read = size * random.standard_normal((len(kernel.gather), batch.n))
         for k, (key, _) in enumerate(kernel.gather):
             if key[0] in ("discrete", "before"):
                 read[k] = begins[key[1]]
             elif key[0] == "relation_value":
-                read[k] = np.tile(truths[key[1]], batch.n)
+                read[k] = truths[key[1]]
         with np.errstate(all="ignore"):
             results = evaluate(kernel.program, read, uniforms, own)
         for (kind, i), found in zip(kernel.scatter, results):
