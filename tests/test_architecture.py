@@ -31,7 +31,7 @@ ROOMS = {
     "spice.elements.distributed.relaxations spice.elements.distributed.lines spice.elements.distributed.coupled "
     "spice.elements.transfer spice.elements.code_models spice.elements.devices spice.elements.switches spice.elements.semiconducting.transistors "
     "spice.elements.semiconducting.ideal_diode spice.elements.semiconducting.semiconductors spice.elements.windings "
-    "spice.analyses.measures spice.analyses.small_signals spice.analyses.operating spice.analyses.other_lines spice.analyses.harmonics "
+    "spice.analyses.small_signals spice.analyses.measures spice.analyses.operating spice.analyses.other_lines spice.analyses.harmonics "
     "spice.analyses.sweeps spice.analyses.control "
     "spice.netlist urdf.elements urdf.robot urdf.tree urdf.reading urdf.netlist *",
     "library": "formats component functions components extension shadowing domains checks places files search catalogue",
@@ -71,7 +71,8 @@ ROOMS = {
     "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files "
     "measuring.quadrature series trajectories "
     "over_frequency.harmonics over_cases.one_per_code "
-    "selection over_frequency.figures measuring.record measuring.side_by_side measures claims rates listing over_frequency.curves "
+    "selection over_frequency.figures over_frequency.densities over_frequency.members measuring.subjects measuring.record "
+    "measuring.side_by_side measures claims rates listing over_frequency.curves "
     "over_frequency.pictures over_frequency.spectra over_cases.pictures over_parameters.pictures over_parameters.characteristics plots",
     "simulate": "methods options judgement pivots events.event_log setup.kinds setup.sizes events.magnitudes events.iteration "
     "events.plans events.events events.releases events.modes_at_rest setup.arrays.planned running setup.choice setup.turns setup.plane_turns "

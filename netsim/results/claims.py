@@ -7,6 +7,7 @@ Asserts that read parameters alone are judged before the run (netsim.network.val
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from netsim.library.component import CONSTANTS, WORLD, plain_name
 from netsim.library.domains import read_in
 from netsim.network.network import GROUND, Instance, Network, parameter_names
 from netsim.results.measures import measured, measured_over_frequency, measured_over_sweep
-from netsim.results.over_frequency.figures import of_frequency
+from netsim.results.measuring.subjects import NOISE, RESPONSES, TIME, WANTED, noises_of, subject_of
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, add_unseen, reader_of, signals_measured
 from netsim.text.errors import Problem, Span
@@ -32,8 +33,8 @@ CURVE = "sweep_static"
 """The analysis whose points are equilibria."""
 AT_REST = "the operating point"
 """Where an equilibrium lies, in notes of analyses about it."""
-RESPONSES = ("ac", "periodic_ac")
-"""Analyses of whose curves `measure` and `assert` speak."""
+OVER_FREQUENCY = {"ac": RESPONSES, "periodic_ac": RESPONSES, "noise": NOISE}
+"""Analyses of whose curves `measure` and `assert` speak, and what these are."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,9 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
     equilibria only where the netlist has no run over time."""
     if not samples.finished or not (axis := _axis_judged(samples, has_runs)):
         return samples
-    if axis == "frequency":
+    if axis == NOISE:
+        return samples  # the analysis can look between its frequencies, and has judged
+    if axis == RESPONSES:
         figures, broken = measured_over_frequency(machine, samples)
         return replace(samples, figures=figures, broken=(*samples.broken, *broken))
     if axis == "point":
@@ -119,9 +122,9 @@ def judged(machine: Machine, samples: Samples, has_runs: bool) -> Samples:
 
 
 def _axis_judged(samples: Samples, has_runs: bool) -> str:
-    """The axis over which statements speak of these samples, empty where none does."""
+    """The axis over which statements speak of these samples, or what they are over frequency; empty where none does."""
     if samples.axis == "frequency":
-        return "frequency" if samples.attributes["analysis"] in RESPONSES else ""
+        return OVER_FREQUENCY.get(samples.attributes["analysis"], "")
     if samples.axis == "point" or (samples.axis == "time" and len(samples.time) == 1):
         return "" if has_runs else samples.axis
     return "time" if samples.axis == "time" else ""
@@ -130,18 +133,34 @@ def _axis_judged(samples: Samples, has_runs: bool) -> str:
 def with_unjudged(network: Network, runs: Sequence[Samples], has_runs: bool) -> list[Samples]:
     """The runs of a netlist; where all have finished, the last one warns of statements of which none of them speaks
     (W527): an assertion that nothing looks at would seem to hold."""
-    axes = {_axis_judged(samples, has_runs) for samples in runs} | ({"time"} if has_runs else set())
-    looked = {axis == "frequency" for axis in axes if axis}
-    left = [each for each in (*network.measures, *network.asserts) if of_frequency(each, network) not in looked]
+    axes = {axis for samples in runs if (axis := _axis_judged(samples, has_runs))} | ({TIME} if has_runs else set())
+    looked = {axis if axis in OVER_FREQUENCY.values() else TIME for axis in axes}
+    noises = {name for samples in runs if _axis_judged(samples, has_runs) == NOISE for name in _noises(samples)}
+
+    def unseen(each: Any) -> bool:
+        return subject_of(each, network) not in looked or not noises_of(each, network).keys() <= noises
+
+    left = [each for each in (*network.measures, *network.asserts) if unseen(each)]
     if not left or not all(samples.finished for samples in runs):
         return list(runs)
     found = []
     for each in left:
-        wanted = "run ac(...)" if of_frequency(each, network) else "run transient(...)"
+        wanted = _wanted(each, network)
         what = f"measure '{each.name}'" if isinstance(each, Measure) else "this assertion"
         message = f"no run of this netlist looks at {what}"
         found.append(Problem("W527", message, each.span, hint=f"it speaks of the result of {wanted}"))
     return [*runs[:-1], replace(runs[-1], warnings=(*runs[-1].warnings, *found))]
+
+
+def _noises(samples: Samples) -> list[str]:
+    """The signals of whose noise a run tells."""
+    return [samples.attributes["output"], *filter(None, samples.attributes["input"].split(", "))]
+
+
+def _wanted(statement: Any, network: Network) -> str:
+    """A line that asks for what a statement speaks of."""
+    noises = noises_of(statement, network)
+    return f"run noise(output = {next(iter(noises))}, ...)" if noises else WANTED[subject_of(statement, network)]
 
 
 def with_claims(machine: Machine, samples: Samples) -> Samples:

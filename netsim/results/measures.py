@@ -17,14 +17,16 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND
 from netsim.network.network import Network
 from netsim.results.measuring.record import MISSING, Record
-from netsim.results.over_frequency.figures import of_frequency
+from netsim.results.measuring.subjects import NOISE, RESPONSES, noises_of, subject_of
+from netsim.results.over_frequency.densities import Noise
+from netsim.results.over_frequency.members import members
 from netsim.results.samples import Figure, Samples
 from netsim.results.selection import dimensions_measured
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.typed import evaluate
 from netsim.text.syntax import Assert, Binary, Measure
-from netsim.text.units import HERTZ, NO_DIMENSION, parse_unit
+from netsim.text.units import HERTZ, NO_DIMENSION, Dimension, parse_unit
 
 Array = np.ndarray
 Taken = tuple[tuple[Figure, ...], tuple[Problem, ...]]
@@ -59,15 +61,21 @@ def frequencies_measured(machine: Machine, samples: Samples) -> list[float]:
 
 
 def _responses(machine: Machine, samples: Samples) -> Iterator[tuple[str, Record]]:
-    """What stands behind the names of a group of responses (` per src.v`, ` at r1.R = 1000 Ohm`), and these; all of
-    them where what is measured is there by its own name."""
-    series = {signal.name: samples.values[:, j] for j, signal in enumerate(samples.signals)}
-    read = dimensions_measured(machine, machine.system.network)
-    found = {name[len(r) :]: None for r in read for name in series if name.startswith((f"{r} per ", f"{r} at "))}
-    groups = [""] if any(name in series for name in read) or not found else [*found]
-    for words in groups:
-        own = {name.removesuffix(words): values for name, values in series.items() if name.endswith(words)}
-        yield words, _record(machine, samples.time, own, axis=HERTZ, responses=True)
+    """What stands behind the names of a group of responses (` per src.v`, ` at r1.R = 1000 Ohm`), and these."""
+    for words, columns in members([signal.name for signal in samples.signals]).items():
+        own = {name: samples.values[:, j] for name, j in columns.items()}
+        yield words, _record(machine, samples.time, own, axis=HERTZ, subject=RESPONSES)
+
+
+def measured_noise(machine: Machine, frequencies: Array, noises: Mapping[str, Noise]) -> Taken:
+    """The same for statements that speak of these noises alone, whose frequencies are close enough together for
+    straight lines between them."""
+    return _taken(_record(machine, frequencies, {}, axis=HERTZ, subject=NOISE, noises=noises))
+
+
+def _of_others(statement: Any, record: Record) -> bool:
+    """Whether a statement speaks of a noise that this run has none of."""
+    return record.subject == NOISE and not record.noises.keys() >= noises_of(statement, record.network).keys()
 
 
 def _of_curves(found: Iterable[tuple[str, Taken]]) -> Taken:
@@ -122,7 +130,18 @@ def check_measures(machine: Machine, network: Network, over_time: bool = True) -
         series = {name: 1 + time + i for i, name in enumerate(names)}
         _taken(_record(machine, time, series, axis=SECOND if over_time else None))
         responses = {n: x * np.exp(-9j * time) for n, x in series.items()}
-        _taken(_record(machine, 1 + time, responses, axis=HERTZ, responses=True))
+        _taken(_record(machine, 1 + time, responses, axis=HERTZ, subject=RESPONSES))
+        _taken(_record(machine, 1 + time, {}, axis=HERTZ, subject=NOISE, noises=_made_up(machine, network, series)))
+
+
+def _made_up(machine: Machine, network: Network, series: Mapping[str, Array]) -> dict[str, Noise]:
+    """Noises of all signals that statements name; raises `InputError` for what is no signal."""
+    scope, found = _record(machine, np.zeros(3), series).scope(), dict[str, Noise]()
+    for statement in (*network.measures, *network.asserts):
+        for name, call in noises_of(statement, network).items():
+            dimension = evaluate(call.arguments[0], scope).dimension or NO_DIMENSION
+            found[name] = Noise(dimension, lambda frequencies, size=1.0: 1.0 / frequencies, np.array([1.0, 1.5, 2.0]))
+    return found
 
 
 def _record(machine: Machine, along: Array, values: Mapping[str, Array], **more: Any) -> Record:
@@ -137,14 +156,12 @@ def _taken(record: Record) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     figures, wrong, mistakes = [], dict[Problem, None](), list[Problem]()
     with np.errstate(all="ignore"):
         for statement in (*network.measures, *network.asserts):
-            if of_frequency(statement, network) != record.responses:
+            if subject_of(statement, network) != record.subject or _of_others(statement, record):
                 continue
             try:
                 if isinstance(statement, Measure):
                     found = record.figure(statement)
-                    figures.append(
-                        Figure(statement.name, found.value, unit_of(found.dimension or NO_DIMENSION), statement.doc)
-                    )
+                    figures.append(Figure(statement.name, found.value, _unit(found.dimension, record), statement.doc))
                 elif isinstance(statement, Assert) and (problem := _broken(statement, record)):
                     wrong[problem] = None
             except SimulationError as missing:
@@ -156,6 +173,11 @@ def _taken(record: Record) -> tuple[tuple[Figure, ...], tuple[Problem, ...]]:
     if mistakes:
         raise InputError(list(dict.fromkeys(mistakes)))
     return tuple(figures), tuple(wrong)
+
+
+def _unit(dimension: Dimension | None, record: Record) -> str:
+    """That of a figure: a place on the axis of frequencies is in Hz."""
+    return "Hz" if dimension == HERTZ == record.axis else unit_of(dimension or NO_DIMENSION)
 
 
 def _broken(statement: Assert, record: Record) -> Problem | None:

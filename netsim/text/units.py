@@ -229,13 +229,15 @@ def _common_names() -> dict[Dimension, str]:
 
 def format_dimension(dimension: Dimension) -> str:
     """A unit text of that dimension in SI: a common name (`N.s/m`, `Pa`, `V`, `1/V`), `rad`, `rad/s` ... for angles and
-    their rates, or a chain of base units; '1' for none."""
+    their rates, `V/Hz^0.5` for root densities, or a chain of base units; '1' for none."""
     if dimension.is_angle:
         return _chain((*dimension.exponents, 1), (*BASE_NAMES, "rad"))
     if dimension.is_none:
         return "1"
     if (common := _common_names().get(dimension)) is not None:
         return common
+    if (common := _common_names().get(dimension * HERTZ**0.5)) is not None:
+        return f"{common}/Hz^0.5"
     return _chain(dimension.exponents, BASE_NAMES)
 
 

@@ -58,7 +58,7 @@ def test_ac(tmp_path):
     for name in names:
         ours = found[f"measure.{name}"]
         assert ours == pytest.approx(theirs[name], rel=1e-3 if name in OF_THE_GRID else 2e-5), name
-    assert found["measure.f3.units"] == "1/s" and found["measure.turned.units"] == "rad" and found["measure.area.units"] == "V/s"
+    assert found["measure.f3.units"] == "Hz" and found["measure.turned.units"] == "rad" and found["measure.area.units"] == "V/s"
 
 
 def test_ac_of_a_lag(tmp_path):
@@ -101,12 +101,41 @@ def test_dc(sweep, tmp_path):
 
 def test_what_is_not_measured(tmp_path):
     circuit = "v1 in 0 1 ac 1\nr1 in a 1k\nr2 a 0 1k"
-    model = loaded(tmp_path, circuit, ".op\n.meas dc x max v(a)\n.meas noise y integ onoise_spectrum\n.meas tran z max v(a)")
+    model = loaded(tmp_path, circuit, ".op\n.meas dc x max v(a)\n.meas noise y integ onoise\n.meas tran z max v(a)")
     assert [note.message for note in model.network.notes if "is of an analysis" in note.message] and not model.network.measures
     (samples,) = loaded(tmp_path, circuit, ".dc v1 0 1 0.1 r2 1k 2k 1k\n.meas dc x max v(a)").samples()
     assert [(f.name, round(f.value, 9)) for f in samples.figures] == [("x at r2_value = 1000", 0.5), ("x at r2_value = 2000", 0.666666667)]
     with pytest.raises(netsim.InputError, match="AT=instant"):
         loaded(tmp_path, circuit, ".ac dec 1 1 10\n.meas ac x find vdb(a)").run()
+
+
+def test_measures_of_noise(tmp_path):
+    """Of a low-pass: sqrt(k T/C) as a whole, densities at the output and at the input, in the spellings of ngspice and LTspice."""
+    circuit = ".param r=1k\nv1 in 0 dc 0 ac 1\nr1 in a {r}\nc1 a 0 1n"
+    lines = """.noise v(a) v1 dec 5 1m 1T
+.print noise onoise inoise_spectrum
+.meas noise total integ v(onoise)
+.meas noise part integ onoise_spectrum from 20 to=20k
+.meas noise low find v(onoise) at 1k
+.meas noise given find inoise_spectrum at=1k
+.meas noise micro param='onoise_total*1e6'
+.meas noise half when v(onoise)=2.0356e-9
+.options temp=27
+"""
+    k_t = 1.380649e-23 * 300.15
+    model = loaded(tmp_path, circuit, lines)
+    found = {name.removeprefix("measure."): value for name, value in model.run().attrs.items() if name.startswith("measure.")}
+    corner = 1 / (2 * np.pi * 1e3 * 1e-9)
+    assert found["total"] == found["micro"] / 1e6 == pytest.approx(np.sqrt(k_t / 1e-9), rel=1e-5)
+    band = 4 * k_t * 1e3 * corner * (np.arctan(20e3 / corner) - np.arctan(20 / corner))
+    assert found["part"] == pytest.approx(np.sqrt(band), rel=1e-6)
+    assert found["given"] == pytest.approx(np.sqrt(4 * k_t * 1e3), rel=1e-9) and found["given.units"] == "V/Hz^0.5"
+    assert found["low"] == pytest.approx(np.sqrt(4 * k_t * 1e3 / (1 + (1e3 / corner) ** 2)), rel=1e-9)
+    assert found["half"] == pytest.approx(corner * np.sqrt(4 * k_t * 1e3 / 2.0356e-9**2 - 1), rel=1e-6)
+    assert [axes.get_ylabel() for axes in model.plot().figure.axes] == ["[V/√Hz]"] * 2
+    (samples,) = loaded(tmp_path, circuit, f"{lines}.step param r list 1k 2k\n").samples()
+    low = {f.name: f.value for f in samples.figures if f.name.startswith("low")}
+    assert low == pytest.approx({f"low at r = {r:g}": np.sqrt(4 * k_t * r / (1 + 4 * np.pi**2 * (r * 1e-6) ** 2)) for r in (1e3, 2e3)})
 
 
 def test_harmonics_of_a_square_wave(tmp_path):
@@ -157,4 +186,4 @@ def test_a_measure_of_every_step(tmp_path):
         corner = [1 / (2 * np.pi * r * 1e-6) for r in ((1e3, 3e3) if "param" in steps else (1e3, 1e3))]
         assert {f.name: f.value for f in ac.figures} == pytest.approx(dict(zip([f"f3 at {n}" for n in names], corner)), rel=1e-5)
         assert {f.name: f.value for f in dc.figures} == pytest.approx({f"m at {n}": 0.25 for n in names})
-        assert noise.signals[0].name == "output" and noise.finished
+        assert [s.name for s in noise.signals if "output" in s.name] == [f"output at {n}" for n in names] and noise.finished

@@ -177,7 +177,7 @@ def test_mistakes(tmp_path):
     ):
         with pytest.raises(netsim.InputError, match=words):
             loaded(tmp_path, circuit, lines)
-    model = loaded(tmp_path, RC, ".noise v(out) v1 dec 1 1 10\n.step param r 1k 2k 1k")
+    model = loaded(tmp_path, RC, ".sens v(out)\n.step param r 1k 2k 1k")
     assert any("is done once" in note.message for note in model.network.notes)
 
 

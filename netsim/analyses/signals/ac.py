@@ -33,12 +33,14 @@ from netsim.analyses.signals.states.reduction import poles_of
 from netsim.equations.machine import Machine
 from netsim.equations.system import System
 from netsim.results.measures import frequencies_measured
+from netsim.results.over_frequency.densities import ASKED, beside, is_rounding
 from netsim.results.samples import Samples, Signal
 from netsim.text.errors import InputError, Problem
 from netsim.text.units import NO_DIMENSION, format_dimension, parse_unit
 
 Array = np.ndarray
-Finder = Callable[[Array], Array]
+Finder = Callable[..., Array]
+"""Responses at frequencies, which are found with inputs of a `size` (1)."""
 OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "amplitudes": EXPRESSION, "phases": EXPRESSION, "family": EXPRESSION}
 BEND, TURN = 0.01, 0.02
 """Change of log(gain), and of the phase in rad, by which the middle of an interval may depart from the line through its
@@ -175,8 +177,8 @@ def sweep_frequencies(
 def finder_of(lin: Linearised, inputs: Inputs, amplitudes: Array | None) -> Finder:
     """What finds the responses of `sweep_frequencies` at frequencies."""
 
-    def at(frequencies: Array) -> Array:
-        found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies)
+    def at(frequencies: Array, size: float = 1.0) -> Array:
+        found = response(lin, inputs.equations, inputs.outputs, 2j * np.pi * frequencies, size)
         return found if amplitudes is None else (found @ amplitudes)[:, :, None]
 
     return at
@@ -189,14 +191,21 @@ def refine_frequencies(
     any), are plain between two of them."""
     frequencies = _near_poles(lin, frequencies)
     found = at(frequencies)
-    for _ in range(ROUNDS):
-        middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curves(found))]
+    first = curves(found)
+    rounding = np.zeros((len(first), first.shape[1]), bool)
+    for turn in range(1, ROUNDS + 1):
+        middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curves(found), rounding)]
         middles = np.setdiff1d(middles, frequencies)
         if not len(middles):
             break
+        between = at(middles)
+        nothing = is_rounding(curves(between), curves(at(*beside(middles)))) if turn % ASKED == 0 else False
+        rounding = np.concatenate([rounding, np.broadcast_to(nothing, (len(middles), rounding.shape[1]))])
         frequencies = np.append(frequencies, middles)
         order = np.argsort(frequencies)
-        frequencies, found = frequencies[order], np.concatenate([found, at(middles)])[order]
+        frequencies, rounding = frequencies[order], rounding[order]
+        rounding[1:-1] |= rounding[:-2] | rounding[2:]  # what is beside rounding is no curve either
+        found = np.concatenate([found, between])[order]
     return frequencies, found
 
 
@@ -210,11 +219,13 @@ def _near_poles(lin: Linearised, frequencies: Array) -> Array:
     return np.unique(np.concatenate([frequencies, inside]))
 
 
-def _bent(frequencies: Array, curve: Array) -> Array:
-    """Intervals whose neighbour says that the curve is not straight there (log gain and phase over log frequency)."""
+def _bent(frequencies: Array, curve: Array, rounding: Array) -> Array:
+    """Intervals whose neighbour says that the curve is not straight there (log gain and phase over log frequency), but
+    for what is rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log(curve)
         logarithm.imag = np.unwrap(logarithm.imag, axis=0)
+        logarithm.real[rounding] = np.nan
     x = np.log(frequencies)[:, None]
     slope = np.diff(logarithm, axis=0) / np.diff(x, axis=0)
     change = np.diff(slope, axis=0)

@@ -6,7 +6,7 @@ transposed matrix, P(s)^T x = C(s)^T, gives the response of the output to all of
 (Rohrer, Nagel, Meyer and Weber, IEEE J. Solid-State Circuits 6, 1971).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,9 @@ from scipy.sparse import csr_array
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, Kind
-from netsim.analyses.signals.ac import refine_frequencies
+from netsim.analyses.signals.ac import Finder, refine_frequencies
 from netsim.analyses.signals.corners import listed
+from netsim.analyses.signals.families import Member, family_of, tasks
 from netsim.analyses.signals.inputs import inputs_of
 from netsim.analyses.signals.linearised import Linearised
 from netsim.analyses.signals.options import GRID, WHERE, FrequencyGrid, PointOptions, frequency_grid, point_options
@@ -27,32 +28,30 @@ from netsim.equations.forms.noise import noise_form
 from netsim.equations.kernels.reference import evaluate
 from netsim.equations.parameters import instance_parameters
 from netsim.library.extension import LOSS
+from netsim.results.measures import measured_noise
+from netsim.results.over_frequency.densities import Noise, integrals
 from netsim.results.samples import Figure, Samples, Signal
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.from_python import expression_given
 from netsim.text.syntax import Expr
+from netsim.text.units import parse_unit
 
 Array = np.ndarray
-OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "output": EXPRESSION}
-LEAST_EXPONENT = 1e-6
-"""Below this an exponent of -1 + x integrates to a logarithm."""
+OPTIONS: dict[str, Kind] = {**WHERE, **GRID, "output": EXPRESSION, "family": EXPRESSION}
 SHARE = 0.1
 """Sources that make so much of the noise at some frequency tell where more frequencies are needed."""
 UNSTEADY = "there is no steady noise, whose effective values these could be"
-EXACT, HALVINGS = 1e-8, 60
-"""How much of its integral an interval may change when it is halved, and how often intervals are."""
-NOTHING = 1e-24
-"""A part below this share of the output's density is rounding: paths that cancel leave 1e-12 of an amplitude."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseOptions:
-    """Frequencies, the point and the input, the output."""
+    """Frequencies, the point and the input, the output, and parameters that vary."""
 
     grid: FrequencyGrid
     where: PointOptions
     output: Expr
+    family: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +72,48 @@ def check(options: Mapping[str, Any], line: OptionSource) -> NoiseOptions:
         raise InputError(Problem("E422", "noise() needs 'output'", line.spans.get(""), hint="noise(output = out.v)"))
     if len(place.inputs) > 1 or len(place.at) > 1:
         raise InputError(Problem("E423", "noise() takes one input and one instant", line.spans.get("inputs")))
-    return NoiseOptions(found, place, expression_given("output", output))
+    family = family_of(options.get("family"), line, inputs=False)
+    return NoiseOptions(found, place, expression_given("output", output), family)
 
 
 def run(task: Task, options: NoiseOptions) -> Samples:
-    """Root densities over frequency; totals as figures."""
+    """Root densities over frequency; totals and what the network measures of them as figures."""
+    spectra, given = list[_Spectrum](), options.grid
+    for words, each in tasks(task, options.family):
+        spectra.append(_spectrum(each, options, given, words))
+        given = FrequencyGrid(spectra[-1].frequencies, False)
+    first = spectra[0]
+    return Samples(
+        "", first.frequencies, tuple(signal for each in spectra for signal in each.signals),
+        np.hstack([np.sqrt(each.densities) for each in spectra]),
+        attributes={
+            "output": first.output, "input": first.input, "unknowns": first.unknowns,
+            "notes": "; ".join(dict.fromkeys(filter(None, (each.notes for each in spectra)))),
+        },
+        origin=first.origin, axis="frequency", about=tuple(each.about for each in spectra),
+        figures=tuple(figure for each in spectra for figure in each.figures),
+        broken=tuple(problem for each in spectra for problem in each.broken),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Spectrum:
+    """The densities of one member of a family (frequencies, signals), its figures, and what is told of it."""
+
+    frequencies: Array
+    densities: Array
+    signals: list[Signal]
+    figures: list[Figure]
+    broken: tuple[Problem, ...]
+    output: str
+    input: str
+    unknowns: int
+    notes: str
+    about: tuple[Any, Samples]
+    origin: Array
+
+
+def _spectrum(task: Task, options: NoiseOptions, grid: FrequencyGrid, words: str) -> _Spectrum:
     asked = replace(task, saves=[options.output], plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
     if len(lin.signals) != 1:
@@ -90,32 +126,43 @@ def run(task: Task, options: NoiseOptions) -> Samples:
     signals += [Signal("input", _root(source.unit), f"the same noise at {source.name}")] if source else []
     signals += [Signal(name, _root(unit), "its part at the output") for name in sources.names]
 
-    def responses(wanted: Array) -> Array:
-        return np.hstack(_spectra(lin, sources, inputs, 2j * np.pi * wanted))
+    def responses(wanted: Array, size: float = 1.0) -> Array:
+        return np.hstack(_spectra(lin, sources, inputs, 2j * np.pi * wanted, size))
 
-    def densities(wanted: Array) -> Array:
-        return _densities(sources, wanted, responses(wanted))
+    def densities(wanted: Array, size: float = 1.0) -> Array:
+        return _densities(sources, wanted, responses(wanted, size))
 
-    frequencies, found = _finely(lin, sources, options.grid.frequencies, responses)
+    frequencies, found = _finely(lin, sources, grid.frequencies, responses)
     whole = np.arange(len(signals)) * (np.arange(len(signals)) < len(signals) - len(sources.names))
     totals = integrals(frequencies, found, densities, whole)
-    if not options.grid.adaptive:
-        rows = np.searchsorted(frequencies, options.grid.frequencies)
+    lost = _lost_note(source.name, words) if source and np.isnan(totals[1]) else ""
+    if lost:
+        found[:, 1] = np.nan
+
+    def noise(signal: Signal, k: int) -> Noise:
+        return Noise(parse_unit(signal.unit).dimension, lambda *wanted: densities(*wanted)[:, k], frequencies)
+
+    noises = {output.name: noise(output, 0), **({source.name: noise(source, 1)} if source else {})}
+    measured, broken = measured_noise(lin.machine, frequencies[frequencies > 0.0], noises)
+    if not grid.adaptive:
+        rows = np.searchsorted(frequencies, grid.frequencies)
         frequencies, found = frequencies[rows], found[rows]
     figures = [
         Figure(signal.name, float(np.sqrt(total)), signal.unit.removesuffix("/Hz^0.5"), "effective")
         for signal, total in zip(signals, totals)
     ]
-    attributes = {
-        "output": output.name,
-        "input": ", ".join(names),
-        "unknowns": lin.n,
-        "notes": "; ".join(filter(None, (growth_note(lin, UNSTEADY), _silent_note(lin)))),
-    }
-    return Samples(
-        "", frequencies, tuple(signals), np.sqrt(found), attributes=attributes, origin=point.g, axis="frequency",
-        figures=tuple(figures), about=(point.about(),),
+    return _Spectrum(
+        frequencies, found, [replace(s, name=s.name + words) for s in signals],
+        [replace(f, name=f.name + words) for f in (*figures, *measured)],
+        tuple(replace(problem, message=problem.message + words) for problem in broken), output.name,
+        source.name if source else "", lin.n,
+        "; ".join(filter(None, (growth_note(lin, UNSTEADY, words), _silent_note(lin), lost))),
+        point.about(words), point.g,
     )  # fmt: skip
+
+
+def _lost_note(name: str, words: str) -> str:
+    return f"'{name}' does not act on the output{words}, but for rounding: no noise there would be that of the output"
 
 
 def _root(unit: str) -> str:
@@ -178,9 +225,7 @@ def _silent_note(lin: Linearised) -> str:
     return f"without noise, though they have losses: {listed(names)}" if names else ""
 
 
-def _finely(
-    lin: Linearised, sources: Sources, frequencies: Array, responses: Callable[[Array], Array]
-) -> tuple[Array, Array]:
+def _finely(lin: Linearised, sources: Sources, frequencies: Array, responses: Finder) -> tuple[Array, Array]:
     """(frequencies, densities) with more frequencies, until the responses to what makes much of the noise and to the
     input are plain between two of them."""
     frequencies = np.unique(frequencies)
@@ -206,7 +251,7 @@ def _densities(sources: Sources, frequencies: Array, found: Array) -> Array:
         return np.hstack([total, total / np.abs(found[:, count:]) ** 2, parts])
 
 
-def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[Array, Array]:
+def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array, size: float) -> tuple[Array, Array]:
     """y/w of all sources (frequencies, sources) and of the input (frequencies, 1), which has no column without one."""
     spectral, none = Spectral(lin), csr_array((len(lin.signals), len(sources.names)))
     w, d = without_differentiated(lin, (sources.columns,), (none,))
@@ -218,7 +263,7 @@ def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[
         some, sides = s[first : first + chunk], np.array(c, complex)
         for _, column, value, length, k in late:
             np.add.at(sides[0, 0], column.astype(np.int64), value * some[0] ** k * np.exp(-some[0] * length))
-        x = spectral.solve(some, sides, transposed=True)[:, 0]
+        x = spectral.solve(some, size * sides, transposed=True)[:, 0] / size
         y = sum(some[:, None] ** k * ((power.T @ -x.T).T) for k, power in enumerate(w))
         y = y + sum(some[:, None] ** k * power.toarray() for k, power in enumerate(d))
         found[first : first + chunk] = y
@@ -226,47 +271,6 @@ def _spectra(lin: Linearised, sources: Sources, inputs: Any, s: Array) -> tuple[
             h = sum(some[:, None] ** k * ((power.T @ -x.T).T) for k, power in enumerate(into))
             gain[first : first + chunk] = h + sum(some[:, None] ** k * p.toarray() for k, p in enumerate(direct))
     return found, gain
-
-
-def integrals(frequencies: Array, densities: Array, at: Callable[[Array], Array], whole: Array) -> Array:
-    """The integral of each density (frequencies, any) over all frequencies, by intervals that are halved until that
-    changes none by more than EXACT of it, or by NOTHING of its `whole` (the number of one that it is a part of); `at`:
-    the densities elsewhere."""
-    lower, upper, below, above = frequencies[:-1], frequencies[1:], densities[:-1], densities[1:]
-    middle, total = _middle(lower, upper), np.zeros(densities.shape[1])
-    between = at(middle) if len(middle) else below
-    coarse = _part(lower, middle, upper, below, between, above)
-    for _ in range(HALVINGS):
-        lower, upper = np.concatenate([lower, middle]), np.concatenate([middle, upper])
-        below, above = np.concatenate([below, between]), np.concatenate([between, above])
-        middle = _middle(lower, upper)
-        between = at(middle) if len(middle) else below
-        halves = _part(lower, middle, upper, below, between, above)
-        changed, so_far = np.abs(halves[: len(coarse)] + halves[len(coarse) :] - coarse), total + halves.sum(axis=0)
-        open_ = (changed > EXACT * so_far + NOTHING * so_far[whole]).any(axis=1)
-        kept = np.concatenate([open_, open_])
-        total = total + halves[~kept].sum(axis=0)
-        if not open_.any():
-            return total
-        lower, middle, upper = lower[kept], middle[kept], upper[kept]
-        below, between, above, coarse = below[kept], between[kept], above[kept], halves[kept]
-    return np.asarray(total + coarse.sum(axis=0))
-
-
-def _middle(lower: Array, upper: Array) -> Array:
-    return np.asarray(np.where(lower > 0.0, np.sqrt(lower * upper), 0.5 * upper))
-
-
-def _part(f0: Array, fm: Array, f1: Array, s0: Array, sm: Array, s1: Array) -> Array:
-    """The integral over each interval: exact for powers of the frequency, else of fourth order by what the middle
-    departs from one; straight lines where a density is zero or an interval begins at frequency 0."""
-    f0, fm, f1 = f0[:, None], fm[:, None], f1[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = np.log(s1 / s0) / np.log(f1 / f0) + 1.0
-        power = np.where(np.abs(n) > LEAST_EXPONENT, (s1 * f1 - s0 * f0) / n, s0 * f0 * np.log(f1 / f0))
-        curved = power * (1.0 + 2.0 * (sm / np.sqrt(s0)) / np.sqrt(s1)) / 3.0  # s0*s1 may be too small a number
-    straight = ((s0 + sm) * (fm - f0) + (sm + s1) * (f1 - fm)) / 2
-    return np.where((s0 > 0.0) & (s1 > 0.0) & (f0 > 0.0), curved, straight)
 
 
 ANALYSIS = Analysis("noise", OPTIONS, check, run)

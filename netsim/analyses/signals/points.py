@@ -17,8 +17,8 @@ from netsim.equations.machine import Machine
 from netsim.initial.initial import Structure, resumed_start
 from netsim.network.lets import signals_in
 from netsim.results.claims import AT_REST, at_point
+from netsim.results.measuring.subjects import RESPONSES, subject_of
 from netsim.results.over_cases.one_per_code import problem_lines
-from netsim.results.over_frequency.figures import of_frequency
 from netsim.results.samples import Samples
 from netsim.results.selection import Finder, Selection, reader_of, select
 from netsim.simulate.adaptive import begin_adaptive, integrate_adaptive
@@ -92,8 +92,8 @@ def selected(machine: Machine, task: Task, measured: bool = False) -> Selection:
     """What is saved (all of the top level without a line), and what plots and, where they are `measured`, measures of
     responses read besides."""
     network, selection = machine.system.network, select(machine, task.saves)
-    read = [m.value for m in network.measures if measured and of_frequency(m, network)]
-    read += [a.condition for a in network.asserts if measured and of_frequency(a, network)]
+    read = [m.value for m in network.measures if measured and subject_of(m, network) == RESPONSES]
+    read += [a.condition for a in network.asserts if measured and subject_of(a, network) == RESPONSES]
     finder, figures = Finder(machine), {m.name for m in network.measures}
     for expr in (*task.plots, *read):
         for name in signals_in(expr, network.top, figures):

@@ -120,7 +120,7 @@ def delays_of(lin: Linearised, powers: Powers) -> Any:
                 yield entries.row, of * ones, entries.data, length * ones, k * ones
 
 
-def response(lin: Linearised, equations: Powers, outputs: Powers, s: Array) -> Array:
+def response(lin: Linearised, equations: Powers, outputs: Powers, s: Array, size: float = 1.0) -> Array:
     """y (frequencies, p, m) for inputs with these W and D over [u | q] and the signals."""
     spectral, m = Spectral(lin), equations[0].shape[1]
     w, d = without_differentiated(lin, equations, outputs)
@@ -130,7 +130,7 @@ def response(lin: Linearised, equations: Powers, outputs: Powers, s: Array) -> A
     chunk = max(1, AT_ONCE // max(1, lin.n * m))
     for first in range(0, len(s), chunk):
         some = s[first : first + chunk]
-        u = spectral.solve(some, sides)
+        u = spectral.solve(some, size * sides) / size
         here = found[first : first + chunk]
         for k, power in enumerate(c):
             read = (power[:, : lin.n] @ u.reshape(-1, lin.n).T).reshape(-1, len(some), m)

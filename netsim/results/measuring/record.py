@@ -12,6 +12,9 @@ import numpy as np
 
 from netsim.library.component import SECOND, plain_name
 from netsim.network.network import Network
+from netsim.results.measuring.subjects import NOISE, RESPONSES, TIME
+from netsim.results.over_frequency import densities
+from netsim.results.over_frequency.densities import Noise
 from netsim.results.over_frequency.figures import functions, response_between
 from netsim.results.over_frequency.harmonics import distortion, harmonics
 from netsim.results.samples import Trace
@@ -42,8 +45,11 @@ class Record:
     trace: Trace | None = None
     axis: Dimension | None = SECOND
     """The dimension of `time`: that of the frequency, or of what is swept (None while it is not known)."""
-    responses: bool = False
-    """Whether the values are responses over frequency."""
+    subject: str = TIME
+    """Of what statements this is a record: of a run over time (or along a characteristic), of responses over
+    frequency, of noise."""
+    noises: Mapping[str, Noise] = field(default_factory=dict)
+    """Of a run of noise, by what is written of the signals."""
     looked: list[float] = field(default_factory=list)
     """Where on the axis figures were found."""
     whole: "Record | None" = None
@@ -58,7 +64,7 @@ class Record:
 
     def within(self, first: float, last: float) -> "Record":
         """The same from `first` to `last`, refined."""
-        if self.responses:
+        if self.subject != TIME:
             inside = (self.time > first) & (self.time < last)
             ends = [max(first, self.time[0])], self.time[inside], [min(last, self.time[-1])]
             time = refined(np.unique(np.concatenate(ends)))
@@ -75,7 +81,7 @@ class Record:
     @cached_property
     def anywhere(self) -> Callable[[Array], Mapping[str, Array]]:
         """Signals at any instants, those inside steps and between samples too."""
-        if not self.responses:
+        if self.subject == TIME:
             return within_steps(self.time, self.values, self.trace)
         return lambda instants: LazySeries(self.values, lambda series: response_between(self.time, series, instants))
 
@@ -99,7 +105,9 @@ class Record:
     def functions(self) -> "Mapping[str, Callable[[Call, Scope], Typed]]":
         """What expressions may call besides the functions of the language."""
         takes = LazySeries(TAKES, lambda take: partial(take, self))
-        return {**takes, **functions(self.time, self.looked)} if self.responses else takes
+        if self.subject == NOISE:
+            return {**takes, **densities.functions(self.noises, self.time)}
+        return {**takes, **functions(self.time, self.looked)} if self.subject == RESPONSES else takes
 
     def figure(self, statement: Measure) -> Typed:
         """The value of a measure, found once. Raises `InputError` for what it says, `SimulationError` where the result
@@ -128,9 +136,6 @@ def number_of(expr: Expr, scope: Scope) -> Typed:
         hint = "take one value of it: max(x), mean(x), final(x), at(x, 1 s), when(x > 0)"
         raise InputError(Problem("E249", "this is a whole trajectory over time, not one number", expr.span, hint=hint))
     return Typed(float(found.value), found.dimension)
-
-
-# ------------------------------------------------------------------------------------------- functions of a signal
 
 
 def _over(name: str, record: Record, call: Call, scope: Scope) -> Typed:
@@ -191,9 +196,6 @@ def _within(t: float, record: Record, span: Span) -> None:
         here = f"t = {t:g} s" if record.axis == SECOND else f"{t:g} {unit}".rstrip()
         message = f"{here} is outside the run, which goes from {first:g} {unit} to {last:g} {unit}"
         raise SimulationError(Problem(MISSING, message, span))
-
-
-# ------------------------------------------------------------------------------------------------- instants
 
 
 def _when(record: Record, call: Call, scope: Scope) -> Typed:

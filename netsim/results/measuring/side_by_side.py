@@ -13,7 +13,7 @@ import numpy as np
 
 from netsim.core.loop.refined import refine_axis
 from netsim.results.measuring.record import Record, of_several
-from netsim.results.over_frequency.figures import of_frequency
+from netsim.results.measuring.subjects import TIME, subject_of
 from netsim.results.samples import Figure, Trace
 from netsim.results.series import REFINED, LazySeries, to_powers, unit_of
 from netsim.results.trajectories import OVER, SUMMED, Trajectory, crossings
@@ -134,13 +134,13 @@ def _figures(record: SideBySide, count: int) -> list[tuple[Figure, ...] | None]:
     network, columns = record.network, list[Sequence[Figure]]()
     with np.errstate(all="ignore"):
         for measure in network.measures:
-            if not of_frequency(measure, network):
+            if subject_of(measure, network) == TIME:
                 found = record.figure(measure)
                 unit = unit_of(found.dimension or NO_DIMENSION)
                 numbers = np.broadcast_to(np.asarray(found.value, float), (count, 1))[:, 0].tolist()
                 columns.append([Figure(measure.name, number, unit, measure.doc) for number in numbers])
         for claim in network.asserts:
-            if not of_frequency(claim, network):
+            if subject_of(claim, network) == TIME:
                 truth = np.atleast_2d(np.asarray(evaluate(claim.condition, record.scope()).value) != 0)
                 record.lacking.update(np.flatnonzero(~np.broadcast_to(truth.all(axis=1), count)).tolist())
     whole = [tuple(figures) for figures in zip(*columns)] or [()] * count

@@ -1,7 +1,7 @@
 """What pictures share: the style, legends, the columns and series of plotted expressions, readable units."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 from netsim.equations.numbering import suffixes
 from netsim.library.component import SECOND, plain_name
 from netsim.network.network import Frame, name_text
+from netsim.results.measuring.subjects import NOISE
 from netsim.results.over_frequency.figures import functions
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import flatten, shape
 from netsim.text.expressions.typed import Scope, Typed, evaluate
-from netsim.text.syntax import Expr, Name, Part, Plot
+from netsim.text.syntax import Call, Expr, Name, Part, Plot
 from netsim.text.units import NO_DIMENSION, Dimension, parse_unit
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
@@ -24,6 +25,8 @@ _TAKES_PREFIX = frozenset(["m", "s", "A", "V", "N", "Pa", "W", "J", "Ohm", "F", 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 COLOURS = ("#1f5fa8", "#d1495b", "#2e8b57", "#e08e0b", "#6c4ab6", "#5b6770", "#0f8b8d", "#a44a3f")
 DASHES = ("-", "--", "-.", ":")
+LETTERS, HANDLE = 100, 6
+"""Letters above a panel, and the room of a line beside its label."""
 STYLE: Any = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#7a828a", "axes.labelcolor": "#2b3138",
     "axes.axisbelow": True,
@@ -36,8 +39,10 @@ STYLE: Any = {
 
 
 def legend_above(axes: Any) -> None:
-    """Above the panel, never over a curve."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0.2, handlelength=1.6)
+    """Above the panel, never over a curve, in as many columns as the longest label leaves."""
+    longest = max(map(len, axes.get_legend_handles_labels()[1]), default=0)
+    columns = max(1, min(4, LETTERS // (longest + HANDLE)))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, handlelength=1.6)
 
 
 def columns_named(plots: Sequence[Plot], known: Sequence[str], refusal: str) -> Sequence[str]:
@@ -100,7 +105,25 @@ def _scope(samples: Samples, parameters: Scope | None) -> Scope:
             Problem("E434", f"'{path}' was not saved", name.span, hint=nearest(path, saved) or "add it to a save line")
         )
 
-    return Scope(resolve, functions(samples.time, []) if samples.axis == "frequency" else {})
+    return Scope(resolve, _functions(samples))
+
+
+def _functions(samples: Samples) -> Mapping[str, Callable[[Call, Scope], Typed]]:
+    """What a plotted expression may call besides the functions of the language."""
+    if samples.attributes.get("analysis") == NOISE:
+        return {"density": partial(_shown_density, samples)}
+    return functions(samples.time, []) if samples.axis == "frequency" else {}
+
+
+def _shown_density(samples: Samples, call: Call, scope: Scope) -> Typed:
+    """The root density at the output or the input of a run of noise. Raises `InputError` (E434) for other signals."""
+    wanted = show_expression(call.arguments[0]) if len(call.arguments) == 1 else ""
+    for signal in samples.signals[:2]:
+        if wanted == samples.attributes.get(signal.name):
+            return Typed(samples.series(signal.name), parse_unit(signal.unit).dimension)
+    given = [samples.attributes[each] for each in ("output", "input") if samples.attributes[each]]
+    message, hint = f"this run has no noise of '{wanted}'", f"density(x) of its {' or '.join(given)}"
+    raise InputError(Problem("E434", message, call.span, hint=hint))
 
 
 class _Integers(dict):
@@ -138,7 +161,7 @@ def reading(value: float, unit: str) -> str:
 
 def pretty(unit: str) -> str:
     """`N.s/m2` -> 'N·s/m²'; the pure number is '1'."""
-    shown, digits = "", False
+    shown, digits, unit = "", False, unit.replace("Hz^0.5", "√Hz")
     for i, letter in enumerate(unit):
         raised = (
             (letter.isdigit() or letter == "-") and i > 0 and (digits or unit[i - 1].isalpha() or unit[i - 1] == "^")

@@ -6,18 +6,15 @@ Between its points a response is a cubic spline of log gain and continuous phase
 counted with the sign that makes feedback negative: -1 is the critical point.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from netsim.library.component import names_in, plain_name
-from netsim.network.network import Network
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
-from netsim.text.syntax import Call, Measure
-from netsim.text.terms import Spanned
+from netsim.text.syntax import Call
 from netsim.text.units import ANGLE, HERTZ, NO_DIMENSION, Dimension
 
 Array = np.ndarray
@@ -124,16 +121,6 @@ SERIES = ("gain", "phase", "db", "real", "imag")
 NAMES = (*FIGURES, *SERIES)
 
 
-def calls_in(expr: Any) -> Iterator[Call]:
-    """The calls in an expression that need a run over frequency."""
-    if isinstance(expr, Call) and expr.function in NAMES:
-        yield expr
-    if isinstance(expr, Spanned):
-        for value in vars(expr).values():
-            for each in value if isinstance(value, tuple) else (value,):
-                yield from calls_in(each[1] if isinstance(each, tuple) and len(each) == 2 else each)
-
-
 def functions(frequency: Array, looked: list[float]) -> dict[str, Callable[[Call, Scope], Typed]]:
     """gain(x), phase(x), db(x), real(x), imag(x) as series, the first three at a frequency where one is given, and the
     figures of `FIGURES`. The frequencies that a number was found at are added to `looked`."""
@@ -194,21 +181,3 @@ def _argument(call: Call, scope: Scope, count: int) -> Typed:
     if isinstance(found.value, tuple):
         raise InputError(Problem("E204", f"{call.function}() takes one number, this is a vector", call.span))
     return found
-
-
-def of_frequency(statement: Any, network: Network) -> bool:
-    """Whether a statement speaks of responses, itself or by other figures."""
-    known = vars(network).setdefault("of frequency", {})  # the same for all values of parameters
-    kept, found = known.get(id(statement), (None, False))
-    if kept is not statement:
-        found = _of_frequency(statement, network)
-        known[id(statement)] = statement, found
-    return bool(found)
-
-
-def _of_frequency(statement: Any, network: Network) -> bool:
-    expr = statement.value if isinstance(statement, Measure) else statement.condition
-    if any(True for _ in calls_in(expr)):
-        return True
-    read = {plain_name(name) for name in names_in(expr)}
-    return any(m is not statement and m.name in read and any(True for _ in calls_in(m.value)) for m in network.measures)

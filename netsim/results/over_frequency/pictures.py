@@ -5,13 +5,16 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from netsim.results.measuring.subjects import NOISE, calls_in
+from netsim.results.over_frequency import densities
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, pretty
+from netsim.results.over_frequency.members import members
 from netsim.results.samples import Samples
 from netsim.results.series import unit_of
 from netsim.text.expressions.typed import Scope
@@ -55,7 +58,8 @@ def drawn(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | No
 
 
 def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None) -> Iterator[tuple[str, list[Curve]]]:
-    if not plots:
+    noises = any(call.function in densities.NAMES for line in plots for expr in line.signals for call in calls_in(expr))
+    if not plots or (not noises and all(run.attributes["analysis"] == NOISE for run in runs)):
         units = dict.fromkeys(s.unit for run in runs for s in run.signals)
         for unit in units:
             yield (
@@ -71,12 +75,24 @@ def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None
         groups: dict[tuple[str, str], list[Curve]] = {}
         for expr in line.signals:
             kind, inner = _kind(expr)
-            for k, run in enumerate(runs):
-                for name, dimension, values in expression_series(inner, run, parameters):
+            for k, words, member in _members(runs, inner):
+                for name, dimension, values in expression_series(inner, member, parameters):
                     unit = unit_of(dimension)
-                    curve = Curve(_label(name, k, runs), unit, run.time, values, k)
+                    curve = Curve(_label(name + words, k, runs), unit, member.time, values, k)
                     groups.setdefault((kind, unit), []).append(curve)
         yield from ((kind, curves) for (kind, _), curves in groups.items())
+
+
+def _members(runs: Sequence[Samples], expr: Expr) -> Iterator[tuple[int, str, Samples]]:
+    """Number, words and signals of what an expression speaks of in each run: the responses to one of several inputs, of
+    one member of a family, or noise."""
+    noise = any(call.function in densities.NAMES for call in calls_in(expr))
+    for k, run in enumerate(runs):
+        if noise == (run.attributes["analysis"] == NOISE):
+            for words, columns in members([signal.name for signal in run.signals]).items():
+                own = [*columns.values()]
+                signals = tuple(replace(run.signals[j], name=name) for name, j in columns.items())
+                yield k, words, replace(run, signals=signals, values=run.values[:, own])
 
 
 def _kind(expr: Expr) -> tuple[str, Expr]:

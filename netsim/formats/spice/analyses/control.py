@@ -11,7 +11,7 @@ from netsim.formats.spice.analyses.operating import at_rest
 from netsim.formats.spice.analyses.other_lines import other_line
 from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
 from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
-from netsim.formats.spice.analyses.sweeps import TAKES_FAMILIES, Steps, characteristics, steps_of, swept_unit
+from netsim.formats.spice.analyses.sweeps import Steps, characteristics, steps_of, swept_unit
 from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.circuit import GROUNDS, Circuit
 from netsim.formats.spice.expressions import expression
@@ -44,6 +44,7 @@ LINES = (
 _ANALYSES = (".tran", ".op", ".dc", ".tf", ".sens", ".ac", ".noise", ".pz", ".sp", ".four")
 _READ = ("reltol", "temp", "tnom", "gmin", "defw", "defl", "defad", "defas")
 _PROBE = re.compile(r"([vi])\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
+_KNOWN = re.compile(r"\b(tran|ac|dc|op|all|noise|[oi]noise(_spectrum|_total)?)\b", re.IGNORECASE)
 SHARE = 0.01
 """Our error per step over SPICE's reltol, which bounds the change by a Newton iteration: with it waveforms agree to
 about reltol."""
@@ -114,7 +115,7 @@ def statements(cards: list[Card], scope: Scope) -> Iterator[Statement]:  # noqa:
 def _stepped(found: Iterator[Statement], card: Card, steps: Steps, report: Report) -> Iterator[Statement]:
     """Runs for each value of `.step`, where they can be repeated."""
     for each in found:
-        if isinstance(each, Run) and steps.items and each.analysis not in TAKES_FAMILIES:
+        if isinstance(each, Run) and steps.items and not steps.serve(each):
             report.note(
                 f"'{card.word}' is done once: it is not repeated for what '.step' or '.temp' varies", card.span()
             )
@@ -133,9 +134,7 @@ def _measured(cards: list[Card], scope: Scope) -> Iterator[Statement]:
             if figure := figures.measure(card):
                 yield figure
             else:
-                message = (
-                    f"'{card.word}' is ignored: it is of an analysis that is not asked for, or of .op, .noise or .sp"
-                )
+                message = f"'{card.word}' is ignored: it is of an analysis that is not asked for, or of .op or .sp"
                 report.note(message, card.at(card.tokens[0]), hint="with .tran, measures of .dc are left out")
         except InputError as error:
             report.problems += error.problems
@@ -242,7 +241,7 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
             report.notes += [replace(p, code="N130", message=f"{p.message}: it is not saved") for p in error.problems]
             continue
         yield found.left if getattr(found, "op", "") == "/" else found  # type: ignore[union-attr]
-    left = re.sub(r"\b(tran|ac|dc|op|all)\b", " ", _PROBE.sub(" ", rest), flags=re.IGNORECASE).replace(",", " ").split()
+    left = _KNOWN.sub(" ", _PROBE.sub(" ", rest)).replace(",", " ").split()
     for each in left:
         start = card.text.find(each, card.tokens[0].end)
         scope.circuit.report.note(

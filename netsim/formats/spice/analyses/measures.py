@@ -1,16 +1,20 @@
-"""`.measure tran|ac|dc` as `measure` lines of the language.
+"""`.measure tran|ac|dc|noise` as `measure` lines of the language.
 
 .meas tran rise TRIG v(a) VAL=0.1 RISE=1 TARG v(a) VAL=0.9 RISE=1  ->  measure rise = when(a.v > 0.9 V) - when(a.v > 0.1
 V) .meas tran i2 FIND i(v1) WHEN v(a)=v(b) CROSS=2                    ->  measure i2 = at(v1.i, when(a.v == b.v, n = 2))
 .meas tran peak MAX v(a) FROM=1m TO=2m                             ->  measure peak = max(a.v, from = 1 ms, to = 2 ms)
 .meas ac f3 WHEN vdb(a)=-3 FALL=1                                  ->  measure f3 = when(db(a.v) < -3)
 .meas dc vt FIND v(a) WHEN i(v1)=1m                                ->  measure vt = at(a.v, when(v1.i == 1 mA))
+.meas noise n FIND onoise AT=1k                                    ->  measure n = at(density(out.v), 1 kHz)
+.meas noise total INTEG v(onoise) TO=20k                           ->  measure total = effective(out.v, to = 20 kHz)
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from netsim.formats.spice.analyses.small_signals import DENSITY, NOISE, TOTAL, noises_of
 from netsim.formats.spice.blocks import Function
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.circuit import word
@@ -21,6 +25,7 @@ from netsim.text.errors import InputError, Problem, Span
 from netsim.text.spelling import new_name
 from netsim.text.syntax import Binary, Call, Expr, Measure, Name, Number, Part, Unary
 
+_ROOT, EFFECTIVE = "/Hz^0.5", "effective"
 _PIECE = re.compile(
     r"(?P<expression>\{[^{}]*\}|'[^']*'|\"[^\"]*\")|(?P<probe>\b[vi](?:db|p|m|r|i)?\([^()]*\))|(?P<equal>=)"
     r"|(?P<word>[^\s=(),{}'\"]+)",
@@ -30,7 +35,7 @@ _OVER = {"avg": "mean", "mean": "mean", "max": "max", "min": "min", "pp": "pp", 
     "integral": "integral",
          "max_at": "argmax", "min_at": "argmin"}  # fmt: skip
 _RESULTS = {"integral": "{}.{}", "argmax": "{1}", "argmin": "{1}"}
-AXES = {"tran": ("s", (".tran",)), "ac": ("Hz", (".ac",)), "dc": ("", (".dc",))}
+AXES = {"tran": ("s", (".tran",)), "ac": ("Hz", (".ac",)), "dc": ("", (".dc",)), "noise": ("Hz", (".noise",))}
 """The unit of the axis of an analysis that can be measured, and the lines that ask for it."""
 RESPONSES = {"db": ("db", ""), "p": ("phase", "rad"), "m": ("gain", None), "r": ("real", None), "i": ("imag", None)}
 """Of `vdb(a)` and so on: the function, and the unit of its value (None: that of the signal)."""
@@ -59,7 +64,11 @@ class Figures:
     def parameter(self, name: str, span: Span) -> Expr:
         """A figure as a plain number, or a parameter."""
         if name not in self.known:
-            return self.scope.parameter(name, span)
+            match = NOISE.fullmatch(name)
+            of = self.noise.get(match[1]) if match and match[2] == TOTAL else None
+            if of is None:
+                return self.scope.parameter(name, span)
+            return _plain(Call(EFFECTIVE, (of[0],), span=span), of[1])
         ours, unit = self.known[name]
         return _plain(Name((Part(ours),), span=span), unit)
 
@@ -79,12 +88,17 @@ class Figures:
         """A random function is its nominal value."""
         self.scope.drawn(name, span)
 
+    @cached_property
+    def noise(self) -> Mapping[str, tuple[Expr, str]]:
+        """The output and the input of the `.noise` line, with their units. Raises `InputError`."""
+        return noises_of(self.scope)
+
     def measure(self, card: Card) -> Measure | None:
         """The line as a statement, None for one of an analysis that is not measured or not asked for. Raises
         `InputError`."""
         pieces = [Piece(m.lastgroup or "", m[0], m.start(), m.end()) for m in _PIECE.finditer(card.text)]
         words = [p.text.lower() for p in pieces]
-        if len(pieces) > 1 and words[1] in ("op", "sp", "noise"):
+        if len(pieces) > 1 and words[1] in ("op", "sp"):
             return None
         if len(pieces) < 4 or words[1] not in AXES:
             raise _wrong(card, pieces[min(1, len(pieces) - 1)], "this is not a '.measure' line")
@@ -92,7 +106,8 @@ class Figures:
         if not asked & set(AXES[words[1]][1]) or (words[1] == "dc" and ".tran" in asked):
             return None
         axis = self.swept if words[1] == "dc" else AXES[words[1]][0]
-        value, unit = _Line(card, pieces[3:], self, axis, words[1] == "ac").value()
+        noise = self.noise if words[1] == "noise" else {}
+        value, unit = _Line(card, pieces[3:], self, axis, words[1] == "ac", noise).value()
         name = new_name(word(words[2]), "_", self.scope.taken)
         self.known[words[2]] = (name, unit)
         made: Measure = with_spans(Measure(name, value), card.span())
@@ -110,9 +125,12 @@ def _wrong(card: Card, piece: Piece, message: str) -> InputError:
 class _Line:
     """One pass over the pieces behind the name of a figure."""
 
-    def __init__(self, card: Card, pieces: list[Piece], figures: Figures, axis: str, responses: bool):
+    def __init__(
+        self, card: Card, pieces: list[Piece], figures: Figures, axis: str, responses: bool,
+        noise: Mapping[str, tuple[Expr, str]],
+    ):  # fmt: skip
         self.card, self.pieces, self.figures, self.at = card, pieces, figures, 0
-        self.axis, self.responses = axis, responses
+        self.axis, self.responses, self.noise = axis, responses, noise
 
     def word(self) -> str:
         """The word at hand, '' where there is none."""
@@ -150,6 +168,8 @@ class _Line:
         signal, unit = self.signal()
         function = _OVER[what]
         span = {w: v for w, v in self.options().items() if w in ("from", "to")}
+        if isinstance(signal, Call) and signal.function == DENSITY and function == "integral":
+            return self.call(EFFECTIVE, *signal.arguments, **span), unit.removesuffix(_ROOT)
         result = (
             _RESULTS.get(function, "{}").format(unit, self.axis).strip(".")
             if unit or function in ("argmax", "argmin")
@@ -202,7 +222,9 @@ class _Line:
                 self.at += 2
                 found[name] = Unary("-", Number(1.0))
             else:
-                found[name] = self.equal("" if name in _WAYS or name == "val" else self.axis)[0]
+                bare = self.at < len(self.pieces) and self.pieces[self.at].kind != "equal"  # `AT 1k`, as in LTspice
+                read = self.signal if bare else self.equal
+                found[name] = read("" if name in _WAYS or name == "val" else self.axis)[0]
         return found
 
     def level(self, start: int, unit: str) -> Expr | None:
@@ -229,6 +251,9 @@ class _Line:
             piece = self.go_on()
         if self.responses and piece.kind == "probe":
             return self.response(piece)
+        if self.noise and (match := NOISE.fullmatch(piece.text.lower())):
+            of, own = self.noise[match[1]]
+            return (self.call(EFFECTIVE, of), own) if match[2] == TOTAL else (self.call(DENSITY, of), own + _ROOT)
         inner = piece.kind == "expression"
         text, start = (piece.text[1:-1], piece.start + 1) if inner else (piece.text, piece.start)
         plain = written(text, unit, self.card.span(start, start + len(text))) if value_of(text) is not None else None

@@ -26,6 +26,9 @@ USAGE = {
     ".pz": ".pz 1 0 3 0 vol pz",
     ".sp": ".sp dec 10 1meg 1g",
 }
+NOISE = re.compile(r"(?:v\()?([oi])noise(_spectrum|_total)?\)?")
+"""Of the noise at the output and at the input: the density, or the effective value of the whole band."""
+DENSITY, TOTAL = "density", "_total"
 PROBE = re.compile(r"v(db|p|m|r|i)\(\s*([^\s,()]+)\s*(?:,\s*([^\s,()]+)\s*)?\)", re.IGNORECASE)
 SERIES = {"db": "db", "p": "phase", "m": "gain", "r": "real", "i": "imag"}
 
@@ -42,14 +45,9 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         inputs = [("inputs", names), ("amplitudes", sizes), ("phases", phases)]
         yield _run("ac", card, [*_grid(card, card.plain, scope), *inputs])
     elif card.word == ".noise":
-        match = re.search(r"v\(\s*[^()]*\)", card.text, re.IGNORECASE)
-        rest = [t for t in card.tokens if match and t.start >= match.end()]
-        if match is None or len(rest) < 5 or rest[0].text not in scope.elements:
-            raise _usage(card)
-        output = expression(card, match[0], match.start(), scope)
+        output, source, grid = noise_of(card, scope)
         yield World((Binding("ambient", _ambient(card, scope), span=span),), span=span)
-        given = [("output", output), ("input", _input(rest[0].text, scope))]
-        yield _run("noise", card, [*given, *_grid(card, tuple(rest[1:]), scope)])
+        yield _run("noise", card, [("output", output), ("input", source), *_grid(card, grid, scope)])
     elif card.word == ".sp":
         ports = sorted((n, c.word) for c in scope.block.elements if c.word[0] == "v" and (n := port_of(c)) is not None)
         named = Vector(tuple(Name((Part(scope.elements[word]),), span=span) for _, word in ports), span=span)
@@ -59,6 +57,31 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         yield _run("ports", card, [("ports", named), *_grid(card, card.plain, scope)])
     else:
         yield from _poles(card, scope)
+
+
+def noise_of(card: Card, scope: Scope) -> tuple[Expr, Name, tuple[Token, ...]]:
+    """The output and the input of a `.noise` line, and what stands behind them. Raises `InputError`."""
+    match = re.search(r"v\(\s*[^()]*\)", card.text, re.IGNORECASE)
+    rest = [t for t in card.tokens if match and t.start >= match.end()]
+    if match is None or len(rest) < 5 or rest[0].text not in scope.elements or rest[0].text[0] not in INPUT:
+        raise _usage(card)
+    output = quantity(expression(card, match[0], match.start(), scope))
+    return output, _input(rest[0].text, scope), tuple(rest[1:])
+
+
+def noises_of(scope: Scope) -> dict[str, tuple[Expr, str]]:
+    """The output (o) and the input (i) of the first `.noise` line with their units; {} where there is none. Raises
+    `InputError`."""
+    card = next((card for card in scope.block.control if card.word == ".noise"), None)
+    if card is None:
+        return {}
+    output, source, _ = noise_of(card, scope)
+    return {"o": (output, "V"), "i": (source, {"v": "V"}.get(source.parts[-1].text, "A"))}
+
+
+def quantity(probe: Expr) -> Expr:
+    """The quantity of which a probe is the number: a.v of a.v/1 V."""
+    return probe.left if isinstance(probe, Binary) and probe.op == "/" else probe
 
 
 def _driven(scope: Scope, path: tuple[Part, ...] = ()) -> Iterator[tuple[Expr, Expr, Expr]]:
@@ -140,7 +163,11 @@ def printed(card: Card, scope: Scope) -> Iterator[tuple[Expr, Plot]]:
     for match in PROBE.finditer(card.text):
         reference = f",{match[3]}" if match[3] else ""
         text = f"v({match[2]}{reference})"
-        signal = expression(card, text, match.start(), scope)
-        signal = signal.left if isinstance(signal, Binary) and signal.op == "/" else signal
+        signal = quantity(expression(card, text, match.start(), scope))
         response = Call(SERIES[match[1].lower()], (signal,), span=card.span())
         yield signal, Plot((response,), span=card.span())
+    noises = noises_of(scope) if card.plain and card.plain[0].text == "noise" else {}
+    found = [m for token in card.plain if (m := NOISE.fullmatch(token.text.lower())) and m[2] != TOTAL]
+    for match in found if noises else ():
+        of = noises[match[1]][0]
+        yield of, Plot((Call(DENSITY, (of,), span=card.span()),), span=card.span())

@@ -176,6 +176,10 @@ class Steps:
 
     items: tuple[Binary, ...] = ()
 
+    def serve(self, run: Run) -> bool:
+        """Whether the run can be repeated for the values."""
+        return run.analysis in TAKES_FAMILIES or (run.analysis == LOCUS and len(self.items) == 1)
+
     def of(self, run: Run) -> Run:
         """The run for each of the values."""
         if not self.items:
@@ -187,14 +191,20 @@ class Steps:
             return Run("sweep", (over, *(b for n, b in options.items())), span=span)
         if run.analysis == "static":
             return _curves(self.items[0], self.items[1:], run)
+        if run.analysis == LOCUS:
+            (item,) = self.items
+            more = ("over", item.left), ("values", item.right)
+            return Run(LOCUS, (*run.options, *(Binding(n, v, span=span) for n, v in more)), span=span)
         family = options.pop("family", None)
         inner = family.value.items if family and isinstance(family.value, Vector) else ()
         given = Binding("family", Vector((*inner, *self.items), span=span), span=span)
         return Run(run.analysis, (*options.values(), given), span=span)
 
 
-TAKES_FAMILIES = ("transient", "static", "sweep_static", "ac", "transfer")
+TAKES_FAMILIES = ("transient", "static", "sweep_static", "ac", "transfer", "noise")
 """Analyses that can be repeated for values."""
+LOCUS = "poles"
+"""That which can be for those of one quantity."""
 
 
 def steps_of(cards: Sequence[Card], scope: Scope) -> Steps:
