@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from netsim.api import Model
 
 MOST_CAUSES = 6
+MOST_POLES = 12
+POLE = ("real", "imaginary", "frequency", "damping", "time_constant", "zero")
+"""What the result of `poles` says of each."""
 MOST_SIGNALS = 6
 ROUNDING = 1e-10
 """Energies below this part of the largest of a run are rounding, and shown as 0 J."""
@@ -54,8 +57,9 @@ def _run_of(samples: Samples) -> dict[str, Any]:
     given = {k: v for k, v in samples.attributes.items() if isinstance(v, bool | int | float | str) and k != "netlist"}
     found: dict[str, Any] = {"name": samples.name, "finished": samples.finished, "message": samples.message}
     found |= {key: _number(value) if isinstance(value, float) else value for key, value in given.items()}
-    if samples.axis == "mode":
-        found["modes"] = [{s.name: _number(x) for s, x in zip(samples.signals, row)} for row in samples.values]
+    if samples.axis in ("mode", "pole"):
+        rows = [{s.name: _number(x) for s, x in zip(samples.signals, row)} for row in samples.values]
+        found[f"{samples.axis}s"] = rows
     elif len(samples.time):
         found["time"] = float(samples.time[-1])
         found["last"] = {s.name: _number(x) for s, x in zip(samples.signals, samples.values[-1])}
@@ -95,14 +99,7 @@ def _run(samples: Samples) -> list[str]:
     lines += _events(given)
     if given.get("inconsistent_points"):
         lines.append(f"{counted(int(given['inconsistent_points']), 'point')} could not be made consistent")
-    lines += (
-        [
-            f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}"
-            for i, row in enumerate(samples.values[:, :2])
-        ]
-        if samples.axis == "mode"
-        else []
-    )
+    lines += _modes(samples) if samples.axis == "mode" else _poles(samples) if samples.axis == "pole" else []
     lines += [given["coordinates"]] if given.get("coordinates") else []
     lines += given.get("orbit", "").splitlines() + found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time) and samples.axis == "time":
@@ -110,6 +107,29 @@ def _run(samples: Samples) -> list[str]:
     if samples.figures:
         lines += ["measured:", *(f"{line}" for line in columns((f.name, _figure(f)) for f in samples.figures))]
     return [*lines, *(f"  {note}" for note in given.get("notes", "").split("; ") if note), *_energy(samples)]
+
+
+def _modes(samples: Samples) -> list[str]:
+    return [
+        f"  mode {i + 1}: {reading(row[0], 'Hz')}, damping {row[1]:.3g}" for i, row in enumerate(samples.values[:, :2])
+    ]
+
+
+def _poles(samples: Samples) -> list[str]:
+    """Whether the network is stable, and its slowest poles and zeros."""
+    signals = {signal.name: (signal, samples.values[:, j]) for j, signal in enumerate(samples.signals)}
+    swept = [pair for name, pair in signals.items() if name not in POLE and not name.startswith("participation ")]
+    lines = []
+    for i in range(min(len(samples.time), MOST_POLES)):
+        real, imaginary, frequency, damping, _, zero = (float(signals[name][1][i]) for name in POLE)
+        place = f"{real:.6g} 1/s" if not imaginary else f"{real:.6g} ± {imaginary:.6g} j 1/s"
+        more = f", {reading(frequency, 'Hz')}, damping {damping:.3g}" if imaginary else ""
+        at = "".join(f" at {signal.name} = {reading(values[i], signal.unit)}" for signal, values in swept)
+        word = ("zero" if zero else "pole") + "s" * bool(imaginary)
+        lines.append(f"  {word} {place}{more}{at}")
+    left = len(samples.time) - MOST_POLES
+    told = samples.attributes.get("stability_of_poles", "")
+    return [*filter(None, told.split("; ")), *lines, *([f"  and {left} more"] if left > 0 else [])]
 
 
 def _events(given: Mapping[str, Any]) -> list[str]:

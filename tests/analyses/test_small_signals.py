@@ -1,5 +1,7 @@
 """Linearised networks against closed forms: circuits, two masses, a motor, lines with delays, beams; state spaces, poles, zeros, noise."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import linalg
@@ -9,6 +11,7 @@ from netsim.analyses.signals import ac, linear
 from netsim.analyses.signals.states import leading, reduction
 from netsim.core.compiled import objects, store
 from netsim.library.files import models_folder
+from netsim.output.summary import summary, summary_json
 from netsim.results.files import read, write
 from netsim.text.errors import InputError, SimulationError
 
@@ -347,6 +350,18 @@ def test_root_locus():
         s = found["real"].values[rows] + 1j * found["imaginary"].values[rows]
         exact = P.roots[P.roots.imag >= 0]
         assert np.sort_complex(s) == pytest.approx(np.sort_complex(exact), abs=1e-7)
+
+
+def test_stability_along_a_root_locus():
+    """Of each value of the parameter: it was told of the first alone. An amplifier's slope of 1.1 mS undoes the resistor of 1 kOhm."""
+    text = RLC.format(R=1e3, L=1e-3, C=1e-9) + "n1 vccs (ground, c, c, ground) g = 0 S\nrun poles(over = n1.g, values = [-1 mS, 0 S, 1.1 mS])\n"
+    (samples,) = netsim.load(text).samples()
+    stable, unstable = samples.attributes["stability_of_poles"].split("; ")
+    assert stable == "stable at n1.g = -1 mS, 0 S" and unstable.startswith("unstable: ") and unstable.endswith("at n1.g = 1.1 mS")
+    lines = summary(netsim.load(text), [samples], []).splitlines()
+    assert lines[2:5] == [stable, unstable, "  poles -1e+06 ± 1e+06 j 1/s, 225.08 kHz, damping 0.707 at n1.g = -1 mS"]
+    (found,) = json.loads(summary_json(netsim.load(text), [samples], []))["runs"]
+    assert [row["n1.g"] for row in found["poles"]] == [-1e-3, 0.0, 1.1e-3, 1.1e-3]
 
 
 def test_large_networks_give_their_slowest_poles():

@@ -38,6 +38,8 @@ DENSE = 700
 PAIRED = 1e-9
 """Growth and decay below this share of a pole's size are told as neutral."""
 INFINITE = "with it a network has infinitely many poles"
+MOST_VALUES = 6
+"""Of a parameter, that are told to be alike."""
 NAMED, SHARE = 3, 0.2
 """States that are named for an unstable pole, and the participation that the least of them has."""
 COLUMNS = (
@@ -85,7 +87,7 @@ def check(options: Mapping[str, Any], line: OptionSource) -> PolesOptions:
 
 def run(task: Task, options: PolesOptions) -> Samples:
     """A row per pole, and per zero: where it lies, and how much every state takes part (of poles)."""
-    rows, states, told, origin, about = list[Array](), dict[str, None](), "", None, list[Any]()
+    rows, states, told, origin, about = list[Array](), dict[str, None](), dict[str, list[str]](), None, list[Any]()
     parts = list[Mapping[str, Array]]()
     unit = parameter(task.values, options.over)[0].unit if options.over else ""
     for value in options.values or (None,):
@@ -103,8 +105,9 @@ def run(task: Task, options: PolesOptions) -> Samples:
             zeros = zeros_of(lin, inputs_of(lin, here, selection, options.where.inputs), 0, 0)
             zeros = zeros[np.argsort(np.abs(zeros), kind="stable")]
             zeros = zeros[zeros.imag >= 0.0]
-        told, origin = told or _stability(s, shares) + _unseen(lin, point, s), point.g
-        about.append(point.about("" if value is None else f" at {options.over} = {reading(value, unit)}"))
+        words, origin = "" if value is None else reading(value, unit), point.g
+        told.setdefault(_stability(s, shares) + _unseen(lin, point, s), []).append(words)
+        about.append(point.about(f" at {options.over} = {words}" if words else ""))
         for each in (s, zeros):
             rows.append(_rows(each, float(each is zeros), value))
         parts.append({name: np.append(share, np.full(len(zeros), np.nan)) for name, share in shares.items()})
@@ -119,11 +122,19 @@ def run(task: Task, options: PolesOptions) -> Samples:
     values = np.concatenate(columns, axis=1)
     signals = (*COLUMNS, *over, *(Signal(f"participation {name}") for name in states))
     attributes = {
-        "stability_of_poles": told,
+        "stability_of_poles": _of_each(told, options.over),
         "unknowns": task.machine.system.n,
     }
     count = np.arange(1.0, len(values) + 1)
     return Samples("", count, signals, values, attributes=attributes, origin=origin, axis="pole", about=tuple(about))
+
+
+def _of_each(told: Mapping[str, list[str]], over: str) -> str:
+    """What is told, and of which values where it is not the same of all."""
+    if len(told) == 1:
+        return next(iter(told))
+    at = {words: ", ".join(m[:MOST_VALUES]) + " ..." * (len(m) > MOST_VALUES) for words, m in told.items()}
+    return "; ".join(f"{words} at {over} = {members}" for words, members in at.items())
 
 
 def poles_at(lin: Linearised, point: Point, modes: int) -> tuple[Array, dict[str, Array]]:
