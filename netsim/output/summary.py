@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netsim.api import Model
 
 MOST_CAUSES = 6
-MOST_POLES = 12
+MOST_POLES, MOST_SHOWN = 12, 24
 POLE = ("real", "imaginary", "frequency", "damping", "time_constant", "zero")
 """What the result of `poles` says of each."""
 MOST_SIGNALS = 6
@@ -99,7 +99,7 @@ def _run(samples: Samples) -> list[str]:
     lines += _events(given)
     if given.get("inconsistent_points"):
         lines.append(f"{counted(int(given['inconsistent_points']), 'point')} could not be made consistent")
-    lines += _modes(samples) if samples.axis == "mode" else _poles(samples) if samples.axis == "pole" else []
+    lines += ROWS[samples.axis](samples) if samples.axis in ROWS else []
     lines += [given["coordinates"]] if given.get("coordinates") else []
     lines += given.get("orbit", "").splitlines() + found + ([given["redundant"]] if given.get("redundant") else [])
     if len(samples.time) and samples.axis == "time":
@@ -127,9 +127,24 @@ def _poles(samples: Samples) -> list[str]:
         at = "".join(f" at {signal.name} = {reading(values[i], signal.unit)}" for signal, values in swept)
         word = ("zero" if zero else "pole") + "s" * bool(imaginary)
         lines.append(f"  {word} {place}{more}{at}")
+    lines = lines or ["there are no poles"]
     left = len(samples.time) - MOST_POLES
     told = samples.attributes.get("stability_of_poles", "")
     return [*filter(None, told.split("; ")), *lines, *([f"  and {left} more"] if left > 0 else [])]
+
+
+def _first_row(samples: Samples) -> list[str]:
+    """What there is one of: gains and resistances, derivatives at rest."""
+    rows = samples.values[: len(samples.time)]
+    shown = [(s.name, float(x)) for s, x in zip(samples.signals[:MOST_SHOWN], rows[0])] if len(rows) == 1 else []
+    units = {s.name: s.unit for s in samples.signals}
+    more = len(samples.signals) - len(shown) if shown else 0
+    lines = columns((name, reading(x, units[name]) if np.isfinite(x) else "infinite") for name, x in shown)
+    return [*lines, *([f"  and {more} more"] if more > 0 else [])]
+
+
+ROWS = {"mode": _modes, "pole": _poles, "row": _first_row}
+"""What is shown of a result whose rows are no instants, by its axis."""
 
 
 def _events(given: Mapping[str, Any]) -> list[str]:

@@ -139,6 +139,14 @@ def test_pictures_of_noise_beside_responses():
         netsim.load(f"{LOW_PASS}run noise(output = b.v, from = 1 Hz, to = 1 GHz)\nplot density(c1.i)\n").plot()
 
 
+def test_a_picture_of_no_noise_at_all():
+    """Without an element that makes noise there is nothing to draw on a logarithmic axis."""
+    text = "use electrical\nv1 voltage (a, ground) v = 1 V\nc1 capacitor (a, ground) C = 1 F\n"
+    model = netsim.load(f"{text}run noise(output = a.v, from = 1 Hz, to = 1 kHz)\n")
+    assert model.run().attrs["measure.output"] == 0.0
+    assert model.plot().figure.axes[0].get_yscale() == "linear"
+
+
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_curves_of_rounding_are_not_refined(size):
     """Two equal paths leave nothing of a response but rounding, and an input that does not act has no noise: neither is a curve

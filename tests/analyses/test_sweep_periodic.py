@@ -105,3 +105,21 @@ def test_mistakes(options, code):
     with pytest.raises(InputError) as told:
         netsim.load(DUFFING).sweep_periodic(**options)
     assert told.value.problems[0].code == code
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_branch_may_begin_where_nothing_moves(size):
+    """An amplitude from 0: the sizes of states of the first period are nothing, and a curve told in them is endless. Amplitudes of a
+    low-pass are A/sqrt(1 + (w R C)^2)."""
+    text = f"""use electrical
+    param A = 0
+    v1 voltage   (a, ground) v = A*{size} V*sin(2*pi*50 Hz*time)
+    r1 resistor  (a, b)      R = 1 kOhm
+    c1 capacitor (b, ground) C = 1 uF
+    save b.v
+    run sweep_periodic(over = A, from = 0, to = 1, points = 5, period = 20 ms)
+    """
+    found = netsim.load(text).run()
+    gain = size / np.sqrt(1 + (2 * np.pi * 50 * 1e-3) ** 2)
+    assert found["amplitude(b.v)"].values == pytest.approx(found["A"].values * gain, rel=1e-5, abs=1e-12 * size)
+    assert found["A"].values[-1] == 1.0 and len(found["A"]) < 300

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import netsim
+from netsim.output.summary import summary
 
 DIVIDER = """
 use electrical
@@ -62,3 +63,13 @@ def test_mistakes():
     ):
         with pytest.raises(netsim.InputError, match=words):
             model.transfer(**options)
+
+
+def test_what_there_is_one_of_is_printed():
+    """Gain and resistances, and derivatives at rest, stand in the summary of a run."""
+    text = DIVIDER + "run transfer(input = src, output = c.v)\nrun sensitivity_static(of = c.v)\n"
+    model = netsim.load(text)
+    lines = summary(model, model.samples(), []).splitlines()
+    for line in ("  gain               0.5", "  input_resistance   6 kΩ", "  output_resistance  1.5 kΩ"):
+        assert line in lines
+    assert any(line.startswith("  d(c.v)/d(src.v)") and line.endswith(" 0.5") for line in lines)

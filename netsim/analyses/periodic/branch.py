@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from netsim.analyses.periodic.shooting import PeriodMap, end_after, moved_start, period_map
-from netsim.analyses.periodic.states import States, point_at
+from netsim.analyses.periodic.states import States, point_at, sizes_in_run
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
 from netsim.results.selection import Selection
@@ -28,7 +28,8 @@ ASIDE = 1e-5
 """How far the parameter is moved for a difference, as a share of its range."""
 FAR = 2.0
 """Corrections, in sizes, above which a point is not looked for any longer."""
-
+GROWN = 4.0
+"""States that have grown so much are told in new sizes."""
 LEAST = 0.1
 """A step that leaves less of a free oscillation's period leads nowhere."""
 
@@ -96,20 +97,34 @@ class Branch:
             if not size <= FAR:
                 return 0
             if size <= 10.0 * self.options.rtol:
-                return iteration
+                return iteration if self._in_sizes() else 0
             assert step is not None
             self.move(step)
         return 0
 
-    def kept(self) -> tuple[PeriodMap, float]:
+    def _in_sizes(self) -> bool:
+        """The states in the sizes that they have got to: a branch may begin where nothing moves. False where the period
+        cannot be followed in them."""
+        grown = sizes_in_run(self.here.found.run, self.states)
+        if np.all(grown <= GROWN * self.states.sizes):
+            return True
+        self.states = replace(self.states, sizes=np.maximum(grown, self.states.sizes))
+        self.moved, self.by_value = (self.here.start, self.here.period), None
+        try:
+            self._run()
+        except SimulationError:
+            return False
+        return True
+
+    def kept(self) -> tuple[PeriodMap, float, States]:
         """The point."""
-        return self.here, self.value
+        return self.here, self.value, self.states
 
-    def back(self, kept: tuple[PeriodMap, float]) -> None:
+    def back(self, kept: tuple[PeriodMap, float, States]) -> None:
         """The point that was kept."""
-        (self.here, self.value), self.moved, self.lost, self.by_value = kept, None, False, None
+        (self.here, self.value, self.states), self.moved, self.lost, self.by_value = kept, None, False, None
 
-    def apart(self, kept: tuple[PeriodMap, float]) -> float:
+    def apart(self, kept: tuple[PeriodMap, float, States]) -> float:
         """How far the states that were kept are from these, in sizes; a free oscillation may begin elsewhere."""
         way = self.states.between(self.here.start.machine, kept[0].start.g, self.here.start.g)
         return np.inf if self.free else float(np.abs(way).max(initial=0.0))

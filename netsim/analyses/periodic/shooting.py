@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.states import Directions, States, directions, names_of_discretes, point_at, sizes_of
+from netsim.analyses.periodic.states import Directions, States, directions, names_of_discretes, point_at, sizes_in_run
 from netsim.analyses.sensitivity.forward import Forward, follow, traced_run
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point
@@ -305,8 +305,8 @@ def _fitting(lap: PeriodMap, free: bool) -> States | None:
 
     Those of a free oscillation only grow, for it comes to rest where they shrink, and those of held numbers, which may
     be 0 for a period."""
-    run, states, layout = lap.found.run, lap.states, lap.start.machine.system.layout
-    sizes = sizes_of(run, run.traced[:, :, 1:].reshape(-1, layout.size), states.places)
+    states, layout = lap.states, lap.start.machine.system.layout
+    sizes = sizes_in_run(lap.found.run, states)
     grow = slice(0 if free else 2 * layout.nk + layout.nq, None)
     sizes[grow] = np.maximum(sizes, states.sizes)[grow]
     apart = (sizes > FITS * states.sizes) | (states.sizes > FITS * sizes)

@@ -121,7 +121,7 @@ def _bode(places: Any, curves: Sequence[Curve]) -> None:
         places[0].plot(curve.frequency, shown, label=curve.label, **_look(curve, k))
         if _turns(curves):
             places[1].plot(curve.frequency, np.degrees(phase(curve.values)), **_look(curve, k))
-    if unit != "":
+    if unit != "" and any((np.abs(curve.values) > 0.0).any() for curve in curves):
         places[0].set_yscale("log")
         places[0].yaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     _axes(places[0], "gain [dB]" if unit == "" else f"[{pretty(unit)}]")
