@@ -91,7 +91,7 @@ ROOMS = {
     "optimal.program.called optimal.program.blocks optimal.program.radau optimal.options optimal.parameters optimal.program.points "
     "optimal.program.rounded optimal.wishes "
     "operating.continuation operating.curve operating.switching operating.at_values "
-    "operating.sweep_static operating.transfer operating.sensitivity_static ports.ports "
+    "operating.sweep_static operating.transfer operating.sensitivity_static operating.sensitivity_ac ports.ports "
     "optimal.program.ways optimal.program.transcription "
     "optimal.program.solve optimal.guess optimal.ends optimal.units optimal.results.answer optimal.results.costates "
     "optimal.program.refinement optimal.results.pointwise "

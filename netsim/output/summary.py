@@ -134,13 +134,31 @@ def _poles(samples: Samples) -> list[str]:
 
 
 def _first_row(samples: Samples) -> list[str]:
-    """What there is one of: gains and resistances, derivatives at rest."""
+    """What there is one of: gains and resistances, derivatives at rest; equations of a state space."""
+    if "states" in samples.attributes:
+        return _state_space(samples)
     rows = samples.values[: len(samples.time)]
     shown = [(s.name, float(x)) for s, x in zip(samples.signals[:MOST_SHOWN], rows[0])] if len(rows) == 1 else []
     units = {s.name: s.unit for s in samples.signals}
     more = len(samples.signals) - len(shown) if shown else 0
     lines = columns((name, reading(x, units[name]) if np.isfinite(x) else "infinite") for name, x in shown)
     return [*lines, *([f"  and {more} more"] if more > 0 else [])]
+
+
+def _state_space(samples: Samples) -> list[str]:
+    """x' = A x + B u and y = C x + D u row by row, of the first instant and as far as there is room."""
+    names = [*(f"{name}'" for name in _listed(samples, "states")), *_listed(samples, "outputs")]
+    lines = list[str]()
+    for name, row in zip(names[:MOST_SHOWN], samples.values):
+        terms = [f"{x:.6g} {signal.name}" for x, signal in zip(row.tolist(), samples.signals) if x]
+        left = [f"{len(terms) - MOST_SIGNALS} terms"] if len(terms) > MOST_SIGNALS else []
+        lines.append(f"  {name} = {' + '.join([*terms[:MOST_SIGNALS], *left]) or '0'}".replace("+ -", "- "))
+    more = len(names) - MOST_SHOWN
+    return [*lines, *([f"  and {more} more"] if more > 0 else [])]
+
+
+def _listed(samples: Samples, key: str) -> list[str]:
+    return [name for name in samples.attributes[key].split("; ") if name]
 
 
 ROWS = {"mode": _modes, "pole": _poles, "row": _first_row}

@@ -66,10 +66,17 @@ def test_mistakes():
 
 
 def test_what_there_is_one_of_is_printed():
-    """Gain and resistances, and derivatives at rest, stand in the summary of a run."""
-    text = DIVIDER + "run transfer(input = src, output = c.v)\nrun sensitivity_static(of = c.v)\n"
+    """Gain and resistances, derivatives at rest, and the equations of a state space stand in the summary of a run."""
+    runs = "run transfer(input = src, output = c.v)\nrun sensitivity_static(of = c.v)\nrun linear(inputs = [src])\n"
+    text = f"{DIVIDER}save c.v\n{runs}"
     model = netsim.load(text)
     lines = summary(model, model.samples(), []).splitlines()
-    for line in ("  gain               0.5", "  input_resistance   6 kΩ", "  output_resistance  1.5 kΩ"):
+    for line in (
+        "  gain               0.5",
+        "  input_resistance   6 kΩ",
+        "  output_resistance  1.5 kΩ",
+        "  c1.v' = -1200 c1.v + 1000 src.v",
+        "  c.v = 0.6 c1.v",
+    ):
         assert line in lines
     assert any(line.startswith("  d(c.v)/d(src.v)") and line.endswith(" 0.5") for line in lines)

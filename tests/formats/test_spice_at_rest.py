@@ -127,8 +127,26 @@ def test_what_is_wrong_or_left_out(tmp_path):
         with pytest.raises(netsim.InputError, match=words):
             loaded(tmp_path, STAGE, line)
     model = loaded(tmp_path, STAGE, ".sens v(c) ac dec 1 1 10\n.op")
-    assert any("sensitivities are those at rest" in note.message for note in model.network.notes)
+    assert any("'.sens' is ignored: no source has an ac value" in note.message for note in model.network.notes)
     assert np.isfinite(model.run()["c.v"].values).all()
+
+
+@NGSPICE
+def test_sensitivities_over_frequency(tmp_path):
+    """By every part of a resonant circuit whose source has a size and a phase: closed forms, and what ngspice's differences leave of
+    those by L and C; its derivatives by resistors are 0 behind the first frequency."""
+    circuit = "v1 in 0 dc 1 ac 2 30\nr1 in a 1k\nl1 a b 1m\nc1 b 0 1u\nr2 b 0 5k"
+    found = loaded(tmp_path, circuit, ".sens v(b) ac dec 4 10 100k").run()
+    s = 2j * np.pi * found["frequency"].values
+    Y, Z = s * 1e-6 + 1 / 5e3, 1e3 + s * 1e-3
+    H2 = 2 * np.exp(1j * np.pi / 6) / (1 + Y * Z) ** 2
+    exact = {"r1.R": -H2 * Y, "l1.L": -H2 * Y * s, "c1.C": -H2 * Z * s, "r2.R": H2 * Z / 5e3**2}
+    theirs = ngspice(tmp_path, circuit, "sens v(b) ac dec 4 10 100k", "l1 c1")
+    for name, wanted in exact.items():
+        assert np.abs(found[f"d(b.v)/d({name})"].values - wanted).max() < 1e-8 * np.abs(wanted).max(), name  # rounding over a step of 1e-4
+    for k, name in enumerate(("l1.L", "c1.C")):
+        their = theirs[:, 1 + 2 * k] + 1j * theirs[:, 2 + 2 * k]
+        assert np.abs(exact[name] - their).max() < 1e-4 * np.abs(their).max(), name
 
 
 def test_a_picture_of_sensitivities(tmp_path):

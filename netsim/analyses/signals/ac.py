@@ -89,7 +89,7 @@ def run(task: Task, options: AcOptions) -> Samples:
         ((lin, selection, point),) = linearised_at(each, options.where.at, measured=True)
         inputs = inputs_of(lin, each, selection, chosen_inputs(lin.machine.system, options.where.inputs))
         frequencies, found = sweep_frequencies(lin, inputs, given, options.amplitudes)
-        signals += [replace(s, name=s.name + words) for s in _signals(lin, inputs, options)]
+        signals += [replace(s, name=s.name + words) for s in response_signals(lin, inputs, options)]
         columns.append(found.reshape(len(frequencies), -1))
         finders.append(finder_of(lin, inputs, options.amplitudes))
         about.append(point.about(words))
@@ -129,7 +129,7 @@ def measured_exactly(machine: Machine, samples: Samples, at: Finder) -> Samples:
     return samples
 
 
-def _signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Signal]:
+def response_signals(lin: Linearised, inputs: Inputs, options: AcOptions) -> Iterator[Signal]:
     """Outputs per input."""
     together = options.amplitudes is not None
     alone = together or len(inputs.signals) == 1

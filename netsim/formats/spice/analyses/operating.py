@@ -2,12 +2,13 @@
 
 .tf v(out) v1     ->  run transfer(input = v1.v, output = out.v)
 .sens v(out)      ->  run sensitivity_static(of = out.v)
+.sens v(out) ac dec 10 1 1meg  ->  run sensitivity_ac(of = out.v, from = 1 Hz, to = 1 MHz, per_decade = 10, ...)
 """
 
 import re
 from collections.abc import Iterator
 
-from netsim.formats.spice.analyses.small_signals import INPUT
+from netsim.formats.spice.analyses.small_signals import INPUT, driven_together
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.scopes import Scope
@@ -15,7 +16,10 @@ from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.syntax import Binary, Binding, Expr, Name, Number, Part, Run
 
 LINES = (".tf", ".sens")
-USAGE = {".tf": ".tf v(out) v1, .tf v(a,b) i1, .tf i(v2) v1", ".sens": ".sens v(out), .sens v(a,b), .sens i(v1)"}
+USAGE = {
+    ".tf": ".tf v(out) v1, .tf v(a,b) i1, .tf i(v2) v1",
+    ".sens": ".sens v(out), .sens i(v1), .sens v(a,b) ac dec 10 1 1meg",
+}
 PROBE = re.compile(r"[vi]\([^()]*\)", re.IGNORECASE)
 
 
@@ -27,10 +31,12 @@ def at_rest(card: Card, scope: Scope) -> Iterator[Run]:
     output = _signal(expression(card, match[0], match.start(), scope))
     rest = [token for token in card.tokens if token.start >= match.end()]
     if card.word == ".sens":
-        if any(token.text == "ac" for token in rest):
-            hint = "run ac(input = r1.R, ...) gives the response by a parameter over frequency"
-            return scope.circuit.report.note("'.sens ac' is ignored: sensitivities are those at rest", span, hint=hint)
-        yield Run("sensitivity_static", (Binding("of", output, span=span),), span=span)
+        if rest and rest[0].text == "ac":
+            if given := driven_together(card, tuple(rest[1:]), scope):
+                bindings = (Binding(name, value, span=span) for name, value in [("of", output), *given])
+                yield Run("sensitivity_ac", tuple(bindings), span=span)
+        else:
+            yield Run("sensitivity_static", (Binding("of", output, span=span),), span=span)
         return
     if len(rest) != 1:
         raise InputError(Problem("E131", f"'{card.word}' is written {USAGE[card.word]}", span))

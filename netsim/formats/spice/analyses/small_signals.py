@@ -37,13 +37,8 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
     """The run line of a card; raises `InputError`."""
     span = card.span()
     if card.word == ".ac":
-        driven = list(_driven(scope))
-        if not driven:
-            hint = "write it behind a source: v1 in 0 ac 1"
-            return scope.circuit.report.note("'.ac' is ignored: no source has an ac value", span, hint=hint)
-        names, sizes, phases = (Vector(tuple(column), span=span) for column in zip(*driven))
-        inputs = [("inputs", names), ("amplitudes", sizes), ("phases", phases)]
-        yield _run("ac", card, [*_grid(card, card.plain, scope), *inputs])
+        if given := driven_together(card, card.plain, scope):
+            yield _run("ac", card, given)
     elif card.word == ".noise":
         output, source, grid = noise_of(card, scope)
         yield World((Binding("ambient", _ambient(card, scope), span=span),), span=span)
@@ -57,6 +52,18 @@ def small_signal(card: Card, scope: Scope) -> Iterator[Statement]:
         yield _run("ports", card, [("ports", named), *_grid(card, card.plain, scope)])
     else:
         yield from _poles(card, scope)
+
+
+def driven_together(card: Card, tokens: tuple[Token, ...], scope: Scope) -> list[tuple[str, Expr]]:
+    """Frequencies, and all sources with an `ac` value as inputs that act together; [] with a note where none has one.
+    Raises `InputError`."""
+    driven = list(_driven(scope))
+    if not driven:
+        hint = "write it behind a source: v1 in 0 ac 1"
+        scope.circuit.report.note(f"'{card.word}' is ignored: no source has an ac value", card.span(), hint=hint)
+        return []
+    names, sizes, phases = (Vector(tuple(column), span=card.span()) for column in zip(*driven))
+    return [*_grid(card, tokens, scope), ("inputs", names), ("amplitudes", sizes), ("phases", phases)]
 
 
 def noise_of(card: Card, scope: Scope) -> tuple[Expr, Name, tuple[Token, ...]]:
