@@ -46,7 +46,7 @@ ROOMS = {
     "loop.event_iteration loop.accumulated loop.turnover loop.sums loop.sampler loop.delays loop.adaptive loop.instants loop.refined "
     "begin.stages begin.step_responses begin.variant methods.tableaux methods.kinks methods.explicit "
     "methods.single methods.euler methods.prediction methods.trbdf2 bdf.differences bdf.stability methods.bdf methods.generalized_alpha "
-    "radau.arrays radau.coupled radau.matrix radau.stages methods.radau methods.*",
+    "radau.arrays radau.coupled radau.matrix radau.stages radau.along_constraints methods.radau methods.*",
     "equations": "kernels.symbolic kernels.program kernels.lowering forms.symbols forms.facts forms.form forms.delays forms.hidden_discretes "
     "forms.events forms.lagrange forms.turns forms.name_resolution forms.build forms.record kernels.kernel forms.noise kernels.native"
     " kernels.vector_functions kernels.vectors kernels.addresses kernels.reference "

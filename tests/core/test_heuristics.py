@@ -15,6 +15,7 @@ from netsim.core.loop import adaptive, control, crossings, defect, delays, event
 from netsim.core.methods import single
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ENTRIES, KV, KX, NK, NQ, NY
+from netsim.core.radau import along_constraints, stages
 
 
 @pytest.fixture
@@ -424,3 +425,29 @@ def test_masses_iterate_to_a_fiftieth_of_the_tolerance(plain, rtol, tolerance):
     trial.counters[UNSOLVED] = 0
     assert solve(SimpleNamespace(sizes=sizes(nk=1)), SimpleNamespace(pivot_inverse=np.ones(1)), trial) == CONVERGED
     assert asked == [pytest.approx(tolerance, rel=1e-9, abs=0.0)]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "exponent", "reach", "error"),
+    [((1.0, -3.0), 1, 0.0, 0.0), ((1.0, 1.0), 1, 0.0, 0.5), ((4.0, 0.0), 1, 0.0, 1.5), ((1.0, 1.0), 0, 0.0, 0.0), ((1.0, 1.0), 1, 1e14, 0.0)],
+)
+def test_velocities_count_by_half_of_their_error_along_constraints(plain, estimate, exponent, reach, error):
+    """Two masses, 3 kg and 1 kg, on one rod: of an estimate the mean by masses stays, and what would stretch the rod is nothing. Free
+    masses have all of it elsewhere; below the rounding of positions it is none."""
+    h, first = 0.1, 3.6
+    l2 = (first / h) ** 2
+    matrix = np.array([[3.0 * l2, 0.0, 1.0], [0.0, l2, -1.0], [1.0, -1.0, 0.0]])
+    powers = np.zeros((3, 9))
+    powers[2] = np.diag([3.0, 1.0, 0.0]).T.ravel()
+    method = SimpleNamespace(error=np.array([[0.0, 0.0], estimate]), powers=powers, eigenvalues=np.array([first, 0.0, 0.0]))
+    problem = SimpleNamespace(sizes=sizes(nk=2, ny=1), indptr=np.array([0, 3, 6, 9]), indices=np.tile(np.arange(3), 3), reach=np.full(2, reach))
+    trial = SimpleNamespace(
+        work=np.zeros((6, 3)), exponent=np.array([0, 0, exponent, exponent, 2]), scale=np.ones(5), start=np.zeros(4), nominal=np.ones(4),
+        tolerances=positions(32, (RTOL, 1e-6)),
+    )  # fmt: skip
+
+    def solve(factor, trial, right, found):
+        found[:] = np.linalg.solve(matrix, right)
+
+    norm = plain(stages) and plain(along_constraints, solve=solve).error_along_constraints(method, problem, None, trial, h)
+    assert norm == pytest.approx(error, abs=1e-12)

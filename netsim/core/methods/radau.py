@@ -21,6 +21,7 @@ from netsim.core.contract import ACCEPTED, FACTOR_ALPHA, JUDGED, REFUSED, RESTAR
 from netsim.core.method import CoupledStages, Method, Orders
 from netsim.core.newton import CONVERGED, NOT_CONVERGED
 from netsim.core.problem import ALPHA, DIFFERENTIATED, ENTRIES, HISTORY, KV, KX, NK, NQ, NY, PRESCRIBED, A, V, X, Y
+from netsim.core.radau.along_constraints import error_along_constraints
 from netsim.core.radau.arrays import (
     COUNT,
     FACTOR_H,
@@ -113,7 +114,8 @@ def _error(method, problem, factor, trial, h):
     widen_scales(problem, trial, trial.end, True)
     for k in range(nk):
         dv[k] = rate * e[k] + dx[k]
-    return kept_norm(problem, trial, e, dv, e[nk:], h)
+    norm = kept_norm(problem, trial, e, dv, e[nk:], h)
+    return max(norm, error_along_constraints(method, problem, factor, trial, h))
 
 
 @inner

@@ -150,7 +150,7 @@ def _correct(method, problem, factor, trial, h):
 
 
 @inner
-def _rounding(method, problem, trial, h):
+def rounding_of_positions(method, problem, trial, h):
     """What the rounding of positions, each to the rounding of its reach at least, makes of velocities over the step, in
     their scales; what rests has no scale that rounding could be measured in."""
     nk, most = problem.sizes[NK], 0.0
@@ -207,7 +207,7 @@ def newton(method, problem, factor, trial, h, own):
     tolerance = trial.tolerances[1]
     if nk:  # velocities are known to the rounding of positions over the step: of sizes of 1, or of their own, if larger
         rounding = 0.5 * EPS * method.eigenvalues[0] / (h * trial.tolerances[RTOL])
-        tolerance = max(tolerance, min(rounding, _rounding(method, problem, trial, h)))
+        tolerance = max(tolerance, min(rounding, rounding_of_positions(method, problem, trial, h)))
     believed = BELIEVED_CURVED if trial.counters[CURVED] else BELIEVED
     faint = 1.0 if trial.counters[REFUSED] else max(memory[FAINT], believed) ** 0.8
     before, theta = 0.0, 1e-3
@@ -226,7 +226,7 @@ def newton(method, problem, factor, trial, h, own):
             theta = ratio if iteration == 2 else np.sqrt(ratio * theta)
             if ratio >= (0.99 if iteration > seen else 2.0):
                 memory[THETA], memory[STAYED] = theta, 1.0 if norm < RESTS else 0.0
-                rests = norm < max(RESTS if small else 0.0, _rounding(method, problem, trial, h))
+                rests = norm < max(RESTS if small else 0.0, rounding_of_positions(method, problem, trial, h))
                 rests = rests or (exact and norm < 1.0 and _solved(method, problem, trial, h, tolerance))
                 return (CONVERGED if rests else NOT_CONVERGED), iteration
             faint = theta / (1.0 - theta) if theta < 1.0 else 1e3
@@ -234,12 +234,12 @@ def newton(method, problem, factor, trial, h, own):
                 memory[THETA] = theta
                 missed = min(20.0, max(1e-4, faint * norm * theta ** (ITERATIONS_MOST - 1 - iteration) / tolerance))
                 memory[SHRINK] = 0.8 * missed ** (-1.0 / (3 + ITERATIONS_MOST - iteration))
-                rests = norm < _rounding(method, problem, trial, h)
+                rests = norm < rounding_of_positions(method, problem, trial, h)
                 rests = rests or (exact and norm < 1.0 and _solved(method, problem, trial, h, tolerance))
                 return (CONVERGED if rests else NOT_CONVERGED), iteration
         before = max(norm, 1e-300)
         if faint * norm <= tolerance:
-            if stays <= max(rounded, _rounding(method, problem, trial, h)):
+            if stays <= max(rounded, rounding_of_positions(method, problem, trial, h)):
                 memory[FAINT], memory[THETA] = faint, theta
                 return CONVERGED, iteration
             waits += 1
