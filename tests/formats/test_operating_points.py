@@ -73,18 +73,19 @@ def test_long_chains_of_inverters_rest_at_any_input(tmp_path):
         assert "limited Newton converged" in found.attrs["homotopy"]
 
 
-def test_the_carry_of_an_adder_settles_bit_by_bit(tmp_path, monkeypatch):
-    """A chain of 200 gates takes limited Newton more iterations than a short one: each settles a stage. All ones and the one at rest (`dc 2.5`)
-    are a carry and zeros."""
+@pytest.mark.parametrize("carry", [False, True])
+def test_an_adder_settles_bit_by_bit(tmp_path, monkeypatch, carry):
+    """A chain of 200 gates takes limited Newton more iterations than a short one: each settles a stage, while as many
+    unknowns as before are on their way. All ones and the one at rest (`dc 2.5`) are a carry and zeros."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
     import digital
 
-    bits = 48
+    bits, at_rest = 48, "vb b0 0 dc 2.5 pulse(0 " if carry else "vb b0 0 pulse(0 "
     path = tmp_path / "adder.cir"
-    path.write_text(digital.adder(bits).text().replace("vb b0 0 pulse(0 ", "vb b0 0 dc 2.5 pulse(0 ").replace(".tran", ".op\n*"))
+    path.write_text(digital.adder(bits).text().replace("vb b0 0 pulse(0 ", at_rest).replace(".tran", ".op\n*"))
     found = netsim.load(path).static()
-    assert float(found[f"c{bits - 1}.v"].values[-1]) == pytest.approx(digital.SUPPLY, abs=1e-3)
-    assert float(found[f"s{bits - 1}.v"].values[-1]) < 1e-3
+    assert float(found[f"c{bits - 1}.v"].values[-1]) == pytest.approx(digital.SUPPLY if carry else 0.0, abs=1e-3)
+    assert float(found[f"s{bits - 1}.v"].values[-1]) == pytest.approx(0.0 if carry else digital.SUPPLY, abs=1e-3)
 
 
 def test_the_grading_of_sidewalls_is_ngspices(tmp_path):

@@ -32,6 +32,9 @@ ROUGH = 1e-6
 their bending)."""
 MOST_NEWTON = 120
 MOST_LIMITED, MOST_CONDUCTING = 100, 3
+AT_REST = 10
+"""Iterations without moving behind which an unknown of limited Newton has settled for now: where one moves again, a
+chain has come to it. To and fro takes fewer."""
 MOST_STEPS = 400
 LONGEST_WAY = 0.5
 """How far (rad, and parts of the machine's size) one pseudo-transient step moves anything."""
@@ -100,8 +103,10 @@ def limited_newton(search: Search, free: int = 1) -> bool:
 
     Along a chain of amplifiers gains multiply, and no norm of all unknowns tells whether a step was good; one by one
     they settle from its beginning to its end, in at least as many iterations as there are stages: it ends where no
-    further one settles. The first step (so many as are `free`) is not limited: it finds what sources say."""
+    further one settles and none begins to move. The first step (so many as are `free`) is not limited: it finds what
+    sources say."""
     rest, least, best = search.rest, search.rest.n + 1, 0
+    moved = np.zeros(rest.n, int)  # the iteration in which each unknown moved last
     for k in range(max(MOST_LIMITED, rest.n)):
         search.iterations += 1
         r, matrix = PLAIN.both(search)
@@ -112,8 +117,10 @@ def limited_newton(search: Search, free: int = 1) -> bool:
         if sizes.max(initial=0.0) <= TOLERANCE or (k and rest.settled(search.g, r)):
             search.move(-step)
             return True
-        moving = int(np.count_nonzero(sizes > ROUGH))
-        least, best = (moving, k) if moving < least else (least, best)
+        moving = np.flatnonzero(sizes > ROUGH)
+        if len(moving) < least or np.any(k - moved[moving] > AT_REST):
+            best = k
+        least, moved[moving] = min(least, len(moving)), k
         if k - best >= MOST_LIMITED:
             return False
         longest = np.maximum(rest.weight, np.abs(search.u)) if k >= free else np.inf
