@@ -29,11 +29,14 @@ PICTURE_WORDS = ("png", "svg")
 def load_network(file: Path, values: Sequence[str]) -> "tuple[Network, dict[str, Expr]]":
     """The network with `-p name=value` applied: a name that is a top-level count shapes it, the others are parameters,
     handed back with their values."""
-    from netsim.network.given import counts_and_values
     from netsim.network.reading import read_network
 
     source = f"{sys.stdin.read()}\n" if str(file) == STDIN else file
-    counts, overrides = counts_and_values(source, values) if values else ({}, {})
+    if not values:
+        return read_network(source), {}
+    from netsim.network.given import counts_and_values
+
+    counts, overrides = counts_and_values(source, values)
     return read_network(source, counts), overrides
 
 

@@ -18,7 +18,6 @@ from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.literals import is_bare, refuse_other_turns
 from netsim.text.expressions.sizes import flatten, shaped
 from netsim.text.expressions.typed import Scope, Typed, evaluate, quantity_of
-from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.syntax import Expr, Name, Quantity, Unary, Vector
 from netsim.text.units import NO_DIMENSION, Dimension, format_dimension
@@ -94,6 +93,8 @@ def _signal_dimension(call: TableCall, network: Network) -> Dimension | None:
 @lru_cache(maxsize=32)
 def _other_network(path: str, changed: float) -> Network:
     """The network of another netlist, as it is in its file since `changed`."""
+    from netsim.text.parse import parse
+
     text = Path(path).read_text(encoding="utf-8")
     return build_network(parse(text, path), None, text)
 

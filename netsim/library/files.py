@@ -22,7 +22,6 @@ from netsim.library.shadowing import Type, own_and_library, shadowing_problems
 from netsim.text.errors import InputError, Problem, nearest
 from netsim.text.kept.parsed_texts import parsed
 from netsim.text.limits import check_limit
-from netsim.text.parse import parse
 from netsim.text.roots import check_inside, present_roots, within
 from netsim.text.syntax import ComponentDef, DomainDef, FunctionDef, Include, ModelDef, Program, Statement, Use
 
@@ -167,6 +166,8 @@ def define(text: str) -> list[str]:
     if not isinstance(text, str):
         message = f"a component is given as its text, not as {type(text).__name__}"
         raise InputError(Problem("E237", message, hint="netsim.component('component ... end')"))
+    from netsim.text.parse import parse
+
     program = parse(text if text.endswith("\n") else f"{text}\n", GIVEN)
     uses = tuple(s for s in program.statements if isinstance(s, Use))
     made = {s.name: (*uses, s) for s in program.statements if isinstance(s, DEFINITIONS)}

@@ -16,10 +16,7 @@ def format_of(path: Path) -> Format | None:
     suffix = path.suffix.lower()
     if suffix in OWN:
         return None
-    likely = FORMATS.get(suffix[1:])
-    if likely and suffix in likely.suffixes:
-        return likely
-    return next((each for each in FORMATS.values() if suffix in each.suffixes), None)
+    return FORMATS.first(lambda each: suffix in each.suffixes)
 
 
 def result_suffixes() -> list[str]:

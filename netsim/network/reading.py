@@ -13,7 +13,6 @@ from netsim.network.network import Network
 from netsim.text.errors import SAVE_IT, InputError, Problem, nearest, show_lines_of
 from netsim.text.expressions.from_python import mapping_given, plain_number, refused
 from netsim.text.kept.parsed_texts import parsed_text
-from netsim.text.parse import parse
 from netsim.text.roots import within
 from netsim.text.show import show
 
@@ -31,6 +30,8 @@ def read_network(source: str | Path, counts: Mapping[str, int] | None = None) ->
             if text is None:
                 network = _network_of(path, given)
             else:
+                from netsim.text.parse import parse
+
                 network = build_network(parse(text, "<text>"), given, text)
     except RecursionError:
         message = "something in this text, or in what it includes, is nested too deeply to be read"

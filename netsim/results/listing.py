@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, cast
 
 from netsim.equations.machine import Machine
@@ -54,6 +53,8 @@ class Listing:
         return "\n".join(columns([self.head, *([_cell(x) for x in row] for row in self.rows)], MOST_ROWS + 1))
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         def line(cells: Sequence[Any], tag: str) -> str:
             return f"<tr>{''.join(f'<{tag}>{escape(_cell(x))}</{tag}>' for x in cells)}</tr>"
 

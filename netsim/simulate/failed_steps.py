@@ -44,7 +44,6 @@ from netsim.initial.diagnosis.diagnosis import (
 from netsim.initial.diagnosis.suspects import not_finite
 from netsim.initial.reachability import unreachable
 from netsim.initial.recovery import plan_recovery, recover_point
-from netsim.initial.static.reinitialisation import reinitialise
 from netsim.simulate.events.passing import forget
 from netsim.simulate.running import Running
 from netsim.text.errors import Problem, SimulationError
@@ -118,6 +117,8 @@ def run_reinitialised(run: Running) -> bool:
     load(run.machine.struct, g, trial.start)
     if set_time(run.machine.struct, g, t + h) != CONVERGED:
         return False
+    from netsim.initial.static.reinitialisation import reinitialise
+
     found = reinitialise(run.machine, g, trial.start[at : at + layout.nq], h)
     if found is None:
         return False

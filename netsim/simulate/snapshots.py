@@ -9,6 +9,7 @@ contain addresses of arrays, and those of copied arrays are exchanged.
 from collections import deque
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,6 @@ from netsim.equations.kernels.precomputation import ChangingParameters
 from netsim.equations.machine import Call, Machine
 from netsim.initial.consistent.plan import StagePlan
 from netsim.initial.recovery import Recovery
-from netsim.multibody.jointspace.element import TreeElement
-from netsim.multibody.jointspace.partials import Partials
 from netsim.network.values import Values
 from netsim.simulate.events.iteration import EventIteration
 from netsim.simulate.running import Pace, Running
@@ -112,8 +111,14 @@ def _arrays(part: Any, found: dict[int, Array]) -> None:
 
 # ------------------------------------------------------------------------------------------------ copies
 
-COPIED = (Running, EventIteration, Machine, Recovery, StagePlan, TreeElement, Partials, RunSnapshot)
-"""Records that hold arrays of a run; what else is no array, struct or container is shared."""
+
+@cache
+def _copied_records() -> tuple[type, ...]:
+    """Records that hold arrays of a run; what else is no array, struct or container is shared."""
+    from netsim.multibody.jointspace.element import TreeElement
+    from netsim.multibody.jointspace.partials import Partials
+
+    return Running, EventIteration, Machine, Recovery, StagePlan, TreeElement, Partials, RunSnapshot
 
 
 def duplicate(root: Any, values: Values) -> Any:
@@ -161,7 +166,7 @@ def _copied(part: Any, known: dict[int, Any], pairs: list[tuple[Array, Array]], 
             }
             rest = {name: again(getattr(part, name)) for name in ("problem", "g", "calls", "element")}
             found = replace(part, values=values, parameters=own, alive=[*part.alive, part], **rest)
-        case _ if type(part) in COPIED:
+        case _ if type(part) in _copied_records():
             found = replace(part, **{f.name: again(getattr(part, f.name)) for f in fields(part) if f.name != "structs"})
             if isinstance(found, Running):
                 found.structs = {}  # by identity of what was copied

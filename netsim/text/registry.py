@@ -4,9 +4,10 @@ A provider is a record with a `name`, and a module of a folder provides it by ho
 registry is the records by name: those of a folder, and further ones that `add` takes.
 """
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from importlib import import_module
-from pkgutil import walk_packages
+from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Protocol, TypeVar
 
@@ -27,7 +28,7 @@ class Registry(MutableMapping[str, Record]):
 
     def __init__(self, folder: ModuleType, kind: type[Record]):
         """Records of this kind that modules of the folder, or of folders in it, hold."""
-        self._waiting = [each.name for each in walk_packages(folder.__path__, f"{folder.__name__}.")]
+        self._waiting = list(_modules(folder.__path__, folder.__name__))
         self._kind = kind
         self._shipped: dict[str, Record] = {}
         self._added: dict[str, Record] = {}
@@ -59,6 +60,15 @@ class Registry(MutableMapping[str, Record]):
             raise ValueError(f"netsim itself provides '{record.name}': choose another name")
         self._added[record.name] = record
 
+    def first(self, wanted: Callable[[Record], bool]) -> Record | None:
+        """The first record that is wanted; modules behind the one that holds it are not imported."""
+        for module in ([], *([each] for each in self._waiting)):
+            self._load(module)
+            found = next(filter(wanted, self._shipped.values()), None)
+            if found:
+                return found
+        return next(filter(wanted, self._added.values()), None)
+
     def _all(self) -> dict[str, Record]:
         """The records of the folder. Raises `ValueError` where two have one name."""
         self._load(list(self._waiting))
@@ -70,3 +80,12 @@ class Registry(MutableMapping[str, Record]):
             for value in vars(import_module(module)).values():
                 if isinstance(value, self._kind) and self._shipped.setdefault(value.name, value) is not value:
                     raise ValueError(f"two modules provide '{value.name}', one of them is {module}")
+
+
+def _modules(paths: Iterable[str], package: str) -> Iterator[str]:
+    """The modules of a package and of those in it, none of them imported."""
+    for each in iter_modules(paths):
+        name = f"{package}.{each.name}"
+        yield name
+        if each.ispkg:
+            yield from _modules([str(Path(path, each.name)) for path in paths], name)

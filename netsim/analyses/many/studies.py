@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
-from netsim.analyses.optimal.options import line_from as optimal_line
 from netsim.results.files import dataset_or_raise
 from netsim.results.progress import Report
 from netsim.results.samples import Samples
@@ -16,7 +15,6 @@ from netsim.text.expressions.from_python import (
     path_given,
     texts_given,
 )
-from netsim.text.parse import parse
 from netsim.text.syntax import Binary, Run, String, Vector
 
 RANGES = "{'r1.R': ('1 Ohm', '10 Ohm')}"
@@ -46,7 +44,9 @@ class Studies:
     ) -> Any:
         """Inputs, parameters and starts that make an objective least, as an xarray.Dataset. Options (see
         docs/optimal.md) are texts, lists of texts or numbers. Raises `SimulationError` where no motion serves."""
-        return dataset_or_raise(self._alone(optimal_line(options), save, progress, {}))
+        from netsim.analyses.optimal.options import line_from
+
+        return dataset_or_raise(self._alone(line_from(options), save, progress, {}))
 
     def sensitivity(
         self: StudiedModel, to: Sequence[str], of: Sequence[str] = (), progress: Report | None = None, **options: Any
@@ -117,6 +117,8 @@ def _over(over: Mapping[str, Any] | str) -> Any:
     """What varies, as the option of a run line: a file of cases, or values by name."""
     if isinstance(over, str | PathLike):
         return String(str(over))
+    from netsim.text.parse import parse
+
     found = mapping_given("over", over, RANGES).items()
     items = ", ".join(f"{name} = {_values(name, given)}" for name, given in found)
     (line,) = parse(f"run sweep(over = [{items}])", "over").statements

@@ -3,7 +3,7 @@ another there."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,17 +27,17 @@ from netsim.initial.initial import (
 from netsim.initial.reactions.indeterminacy import with_combinations
 from netsim.initial.reactions.redundancy import dependent_constraints, union
 from netsim.initial.singular_configuration import check_regular
-from netsim.initial.static.equilibrium import Equilibrium, equilibrium
 from netsim.library.component import is_body
-from netsim.simulate.events.events import starts_otherwise
 from netsim.simulate.events.iteration import event_iteration, has_events, most_rounds
-from netsim.simulate.events.modes_at_rest import equilibrium_through_switching, with_room
-from netsim.simulate.events.releases import Releases
 from netsim.simulate.setup.choice import formulated
 from netsim.simulate.setup.plane_turns import begun_at_plane_turns
 from netsim.simulate.setup.sliders import with_still_sliders
 from netsim.simulate.setup.turns import begun_at_written_turns, counted_turns
 from netsim.text.errors import InputError, Problem, SimulationError
+
+if TYPE_CHECKING:
+    from netsim.initial.static.equilibrium import Equilibrium
+    from netsim.simulate.events.releases import Releases
 
 Array = np.ndarray
 Start = tuple[Array, list[Change]]
@@ -77,7 +77,7 @@ def _agreeing(
     structure: Structure,
     origin: Array | None,
     find: Callable[..., Any],
-    releases: Releases | None = None,
+    releases: "Releases | None" = None,
     anew: bool = True,
 ) -> Any:
     """What `find` finds for the machine once its discretes agree with the point: the third part of the answer is, or
@@ -85,6 +85,9 @@ def _agreeing(
     limit holds; the discretes begin `anew` with what is written."""
     if not has_events(machine):
         return find(machine, structure, origin)
+    from netsim.simulate.events.events import starts_otherwise
+    from netsim.simulate.events.modes_at_rest import with_room
+
     machine = with_written_discretes(machine) if anew else machine
     for _ in range(most_rounds(machine)):
         found = find(machine, structure, origin)
@@ -162,7 +165,7 @@ def with_placed_bodies(machine: Machine) -> Machine:
 
 def equilibrium_of_run(
     machine: Machine, structure: Structure, t: float = 0.0, formulation: str = "absolute", judged: bool = False
-) -> tuple[Machine, Structure, Equilibrium]:
+) -> "tuple[Machine, Structure, Equilibrium]":
     """The machine that is solved, its structure, and its equilibrium under the sources' values at time t;
     `formulation`: in which coordinates; `judged`: whether it is asked if it is stable.
 
@@ -181,7 +184,9 @@ def equilibrium_of_run(
 
 def _settled(
     machine: Machine, structure: Structure, t: float, formulation: str, judged: bool
-) -> tuple[Machine, Structure, Equilibrium]:
+) -> "tuple[Machine, Structure, Equilibrium]":
+    from netsim.initial.static.equilibrium import equilibrium
+
     machine, structure, g = _search_start(machine, structure, t)
     machine, structure, g, _ = formulated(machine, structure, g, formulation)
     return machine, structure, equilibrium(machine, g, sizes_of_machine(machine), judged)
@@ -193,8 +198,11 @@ def _search_start(machine: Machine, structure: Structure, t: float) -> tuple[Mac
 
 def _through_switching(
     machine: Machine, structure: Structure, t: float, formulation: str, judged: bool
-) -> tuple[Machine, Structure, Equilibrium]:
+) -> "tuple[Machine, Structure, Equilibrium]":
     """The equilibrium of what moves and switches, searched from where a run begins and with its discretes."""
+    from netsim.simulate.events.modes_at_rest import equilibrium_through_switching
+    from netsim.simulate.events.releases import Releases
+
     releases = Releases()
     try:
         machine, structure, g = _agreeing(machine, structure, None, lambda m, s, _: _search_start(m, s, t), releases)

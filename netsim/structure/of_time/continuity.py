@@ -2,8 +2,9 @@
 
 What may bend (min, max, abs, a condition, a table's kind) says how rough a function can be; whether it is so depends on
 its numbers: the polynomial 10 u^3 - 15 u^4 + 6 u^5 of u = min(max(t/T, 0), 1) has two continuous derivatives, for those
-of u are multiplied by zeros. Between time events every choice that the expression makes stays, so CasADi's derivatives
-of the expression, taken just before and just behind a time event, are those of the two branches.
+of u are multiplied by zeros. Between time events every choice that the expression makes stays, so derivatives of the
+expression, taken just before and just behind a time event, are those of the two branches: slopes where the function is
+straight between time events, as pulses and ramps are, else what CasADi makes of it.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numpy as np
 from netsim.library.component import SECOND
 from netsim.network.bindings import FOREVER, Shape, smoothness
 from netsim.network.values import Values
-from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, bending, expression_at
+from netsim.structure.of_time.switching import NO_FUNCTION_OF_TIME, Series, bending, expression_at, values_at
 from netsim.structure.time_events import instants_of
 from netsim.text.errors import NetsimError
 from netsim.text.expressions.sizes import flatten
@@ -30,6 +31,8 @@ LINE, BEYOND, MOST = np.array([0.04, 0.237, 0.5, 0.971]), 64.0, 1000
 """Where between two instants a function must lie on a line, how far behind the last one, and how many time events of
 one function are looked at."""
 PLACES = np.array([0.03, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.97])
+STRAIGHT = 1e-9
+"""How far from a line a function may be at these places, in parts of its change between two time events."""
 
 
 def continuity(shape: Shape, values: Values, stop: float = 0.0) -> int:
@@ -114,7 +117,7 @@ def _between(shape: Shape, values: Values, time_events: Array, stop: float) -> i
     )
     gaps = np.diff(edges)
     beside = np.maximum(ASIDE * gaps, 4.0 * np.spacing(np.abs(edges)).max())
-    derivatives = _derivatives(shape, values)
+    derivatives = _of_lines(shape, values, edges) or _derivatives(shape, values)
     before, behind = derivatives(time_events - beside[:-1]), derivatives(time_events + beside[1:])
     inside = derivatives((edges[:-1, None] + gaps[:, None] * PLACES).ravel())
     inside = np.abs(inside).reshape(*inside.shape[:2], len(gaps), len(PLACES)).max(axis=3)
@@ -122,6 +125,31 @@ def _between(shape: Shape, values: Values, time_events: Array, stop: float) -> i
     with np.errstate(invalid="ignore"):
         same = (np.abs(behind - before) <= JUMP * size).all(axis=(1, 2))  # not where one is no number
     return int(np.argmin(same)) - 1 if not same.all() else FOREVER
+
+
+def _of_lines(shape: Shape, values: Values, edges: Array) -> Callable[[Array], Array] | None:
+    """What `_derivatives` gives, of a function that is straight between the edges; None where it is not."""
+
+    def value(instants: Array) -> Array:
+        return np.array([values_at(instants, x) for x in flatten(expression_at(shape, values, instants))])
+
+    times = edges[:-1, None] + np.diff(edges)[:, None] * PLACES
+    try:
+        found = value(times.ravel()).reshape(-1, *times.shape)
+    except NO_FUNCTION_OF_TIME:  # of many instants at once
+        return None
+    rises = found[..., -1] - found[..., 0]
+    lines = found[..., :1] + rises[..., None] * ((PLACES - PLACES[0]) / (PLACES[-1] - PLACES[0]))
+    rounding = 4.0 * np.spacing(np.abs(found).max(axis=2, initial=0.0))
+    if not np.all(np.abs(found - lines).max(axis=2) <= STRAIGHT * np.abs(rises) + rounding):
+        return None
+    slopes = rises / (times[:, -1] - times[:, 0])
+
+    def at(instants: Array) -> Array:
+        first = value(instants), slopes[:, np.searchsorted(edges, instants) - 1]
+        return np.array([*first, *[np.zeros_like(first[0])] * (ORDERS - 1)])
+
+    return at
 
 
 def _derivatives(shape: Shape, values: Values) -> Callable[[Array], Array]:

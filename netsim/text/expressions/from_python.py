@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from netsim.text.errors import InputError, Problem, Span
-from netsim.text.parse import parse
 from netsim.text.syntax import Binary, Expr, Number, Spanned, Unary, Vector
 
 LONGEST = 60
@@ -27,6 +26,8 @@ def parse_expression(text: str, file: str) -> Expr:
     """One expression outside of a netlist, such as `3 kN/m` on the command line."""
     if not isinstance(text, str):
         raise InputError(Problem("E237", f"'{file}' has texts such as '5 ms', and {type(text).__name__} is none"))
+    from netsim.text.parse import parse
+
     try:
         (statement,) = parse(f"{BEFORE}{text}", file).statements
     except (InputError, ValueError):

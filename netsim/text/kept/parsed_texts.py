@@ -16,7 +16,6 @@ from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
 from netsim.text.kept.cache import cache_folder, read_entry, write_entry
 from netsim.text.kept.sources import digest_of
 from netsim.text.kept.trees import packed, unpacked
-from netsim.text.parse import parse
 from netsim.text.syntax import Program
 
 CLASSES = {
@@ -42,18 +41,24 @@ def parsed(path: Path) -> Program:
 
 def parsed_text(text: str, file: str) -> Program:
     """The syntax tree of a text, from the cache where it was parsed before; raises `InputError` with its mistakes."""
-    folder = cache_folder("parsed") if len(text) <= LONGEST else None
-    if folder is None:
-        return parse(text, file)
-    made_of = "\0".join([_parser(), file, text])
-    entry = folder / blake2b(made_of.encode(), digest_size=20).hexdigest()
-    program = _kept(entry)
+    entry = _entry(text, file)
+    program = _kept(entry) if entry else None
     if program is None:
+        from netsim.text.parse import parse
+
         program = parse(text, file)
-        with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
-            write_entry(entry, packed(program))
+        if entry:
+            with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
+                write_entry(entry, packed(program))
     remember_source(file, text)
     return program
+
+
+def _entry(text: str, file: str) -> Path | None:
+    """Where the tree of a text is kept; None where it is not."""
+    folder = cache_folder("parsed") if len(text) <= LONGEST else None
+    made_of = "\0".join([_parser(), file, text]) if folder else ""
+    return folder / blake2b(made_of.encode(), digest_size=20).hexdigest() if folder else None
 
 
 def _kept(entry: Path) -> Program | None:

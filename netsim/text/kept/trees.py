@@ -8,36 +8,44 @@ but instances of the classes that the reader names, whatever the file says.
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from types import NoneType
 from typing import Any
 
+SINGLE = str, int, float, NoneType
 TUPLE = -1
 """The number that tuples have in place of a class."""
 
 
 def packed(tree: Any) -> bytes:
     """A tree as JSON. Raises TypeError for what it cannot hold."""
-    classes: dict[str, int] = {}
+    classes: dict[type, tuple[int, list[str]]] = {}
     singles: dict[tuple[type, str], tuple[int, Any]] = {}
     nodes: list[list[int]] = []
     _put(tree, classes, singles, nodes)
     count = len(singles)  # until all of them are known, ~k stands for node k
-    behind = [[*(p if p >= 0 else ~p + count for p in parts), kind] for *parts, kind in nodes]
-    values = [value for _, value in singles.values()]
-    return json.dumps([list(classes), values, behind], separators=(",", ":")).encode()
+    behind = [[*[p if p >= 0 else ~p + count for p in parts], kind] for *parts, kind in nodes]
+    names, values = [each.__name__ for each in classes], [value for _, value in singles.values()]
+    return json.dumps([names, values, behind], separators=(",", ":")).encode()
 
 
-def _put(value: Any, classes: dict[str, int], singles: dict[tuple[type, str], tuple[int, Any]], nodes: list) -> int:
-    """The number of a value, which is put behind what is there."""
-    if is_dataclass(value):
-        kind = classes.setdefault(type(value).__name__, len(classes))
-        parts = [getattr(value, field.name) for field in fields(value)]
-    elif isinstance(value, tuple):
-        kind, parts = TUPLE, list(value)
-    elif value is None or isinstance(value, str | int | float):
-        known = type(value), value if isinstance(value, str) else repr(value)  # 1, 1.0 and True are three values
+def _put(
+    value: Any, classes: dict[type, tuple[int, list[str]]], singles: dict[tuple[type, str], tuple[int, Any]],
+    nodes: list[list[int]],
+) -> int:  # fmt: skip
+    """The number of a value, which is put behind what is there; classes have a number and names of fields."""
+    own = type(value)
+    if own is tuple:
+        kind, parts = TUPLE, value
+    elif isinstance(value, SINGLE):
+        known = own, str(value)  # 1, 1.0 and True are three values
         return singles.setdefault(known, (len(singles), value))[0]
     else:
-        raise TypeError(f"{value!r} is no part of a tree")
+        if own not in classes:
+            if not is_dataclass(value):
+                raise TypeError(f"{value!r} is no part of a tree")
+            classes[own] = len(classes), [field.name for field in fields(value)]
+        kind, names = classes[own]
+        parts = [getattr(value, name) for name in names]
     nodes.append([*[_put(part, classes, singles, nodes) for part in parts], kind])
     return ~(len(nodes) - 1)
 

@@ -27,7 +27,7 @@ def file(tmp_path, monkeypatch):
 
 def test_a_tree_comes_back_from_the_cache(file, monkeypatch):
     first = parsed(file)
-    monkeypatch.setattr(module, "parse", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr("netsim.text.parse.parse", lambda *_: pytest.fail("parsed again"))
     assert parsed(file) == first == parse(file.read_text(), str(file))
     spans = [statement.span for program in (first, parsed(file)) for statement in program.statements]
     assert spans[:2] == spans[2:] and spans[1].file == str(file)
