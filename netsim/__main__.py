@@ -1,5 +1,6 @@
 """`python -m netsim` and the program `netsim`: the command line."""
 
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -24,6 +25,7 @@ def console() -> NoReturn:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
+    gc.freeze()  # else Python looks for cycles among all objects before it ends
     sys.exit(status)
 
 
