@@ -1,8 +1,9 @@
-"""Machine code of the core, made once and kept in the package.
+"""Machine code of the core and syntax trees of the libraries, made once and kept in the package.
 
     python hatch_build.py [FOLDER]    runs models and keeps what they need in netsim/core/compiled/built (`make core`
                                       and `make wheel` do it): functions for every instruction set of the processor's
-                                      family, kernels for that of this processor; it needs numba, which a user does not
+                                      family, kernels for that of this processor, trees, the parser's tables; it needs
+                                      numba, which a user does not
 
 hatchling asks `CustomBuildHook` when it packs a wheel: with machine code inside, the wheel is one for this platform and
 every version of Python. The models are packed too, but for those of the tests (`models/broken`).

@@ -19,7 +19,7 @@ from repeated import repeated
 PACKAGE = Path(netsim.__file__).parent
 
 ROOMS = {
-    "text": "registry collecting kept.cache kept.sources kept.trees columns errors limits roots "
+    "text": "registry collecting kept.cache kept.shipped kept.sources kept.trees columns errors limits roots "
     "units terms syntax expressions.show show spelling expressions.operations expressions.sizes expressions.filters expressions.junctions "
     "expressions.shapes expressions.beams expressions.functions "
     "expressions.literals expressions.typed grammar.words grammar.scan grammar.build_expressions grammar.build grammar.flat grammar.grammar "

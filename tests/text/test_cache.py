@@ -18,7 +18,7 @@ from netsim.equations.forms.facts import Facts
 from netsim.equations.kernels import addresses, native
 from netsim.equations.kernels.program import Instruction, Program
 from netsim.text.grammar import grammar
-from netsim.text.kept import cache
+from netsim.text.kept import cache, shipped
 from netsim.text.kept.cache import KEPT, LARGEST, cache_folder, read_entry, with_checksum, without_checksum, write_entry
 from netsim.text.kept.parsed_texts import parsed
 from netsim.text.parse import parse
@@ -30,6 +30,7 @@ USUAL = os.environ.get("NETSIM_CACHE")
 @pytest.fixture(autouse=True)
 def root(tmp_path, monkeypatch):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shipped, "BUILT", tmp_path / "nothing is built")
     cache.warn_once.cache_clear()
     return tmp_path / "cache"
 
@@ -276,7 +277,8 @@ def test_a_home_that_cannot_be_written_is_no_hindrance(tmp_path, monkeypatch):
 
 def test_two_processes_that_compile_at_once_have_one_result(root):
     """Both begin with an empty cache: tables, trees and kernels; neither finds half an entry of the other's."""
-    code = f"import netsim; print(netsim.load({OWN!r}).machine.g.tobytes().hex(), *range(40))"
+    code = "from pathlib import Path; from netsim.text.kept import shipped; shipped.BUILT = Path('nothing is built');"
+    code += f"import netsim; print(netsim.load({OWN!r}).machine.g.tobytes().hex(), *range(40))"
     both = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     (first, said), (second, said_too) = (each.communicate() for each in both)
     assert first == second and len(first) > 100 and said == said_too == ""

@@ -10,6 +10,7 @@ from netsim.text.errors import InputError
 from netsim.text.expressions.show import show_expression
 from netsim.text.grammar import grammar
 from netsim.text.grammar.scan import Scanner
+from netsim.text.kept import shipped
 from netsim.text.parse import parse
 from netsim.text.show import show
 
@@ -416,6 +417,7 @@ def fresh_tables():
 
 def test_the_tables_are_kept_and_a_damaged_file_is_built_anew(tmp_path, monkeypatch, fresh_tables):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path))
+    monkeypatch.setattr(shipped, "BUILT", tmp_path / "nothing is built")
     expected = parse(NETLIST)
     (kept,) = (tmp_path / "grammar").iterdir()
     whole = kept.read_bytes()

@@ -5,45 +5,35 @@ compressed code. Its name says what the code is made of, so that nothing is ever
 there (LLVM would end the process on a damaged object). A folder that is missing or cannot be written means compiling
 each time, nothing else.
 
-`BUILT` is the package's own folder, filled by `hatch_build.py`: it runs models and keeps all machine code that they
-need (`building`), functions for every instruction set (`find_code`, `make_code`).
+`BUILT` is the package's own folder (netsim.text.kept.shipped), filled by `hatch_build.py`: it runs models and keeps all
+machine code that they need (`building`), functions for every instruction set (`find_code`, `make_code`).
 """
 
 import json
 import lzma
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from netsim.core.compiled.linking import LEVELS, level_of_host
 from netsim.text.kept import cache
+from netsim.text.kept.shipped import BUILT, building, folder_being_built, read_shipped
 
-BUILT = Path(__file__).parent / "built"
-_building: list[Path] = []
+__all__ = ["BUILT", "building"]
 _PACKED = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 """Machine code of x86-64 packs a seventh smaller behind the filter for it than by zlib."""
 
 
-@contextmanager
-def building(folder: Path) -> Iterator[None]:
-    """Keep in a folder all machine code that is asked for."""
-    _building.append(folder)
-    try:
-        yield
-    finally:
-        _building.remove(folder)
-
-
 def is_building() -> bool:
     """Whether code is made for the package."""
-    return bool(_building)
+    return folder_being_built() is not None
 
 
 def instruction_sets() -> list[str]:
     """The instruction sets that code is made for now; the last one is this processor's."""
     host = level_of_host()
-    return [*(each for each in LEVELS if _building and each != host), host]
+    return [*(each for each in LEVELS if is_building() and each != host), host]
 
 
 def find_code(name_of: Callable[[str], str]) -> tuple[dict[str, Any], bytes] | None:
@@ -84,32 +74,18 @@ def write_code(name: str, about: dict[str, Any], code: bytes) -> bool:
     """Write a code and what is told about it; False where no folder can be written."""
     folder = _folders()[-1]
     body = json.dumps(about).encode() + b"\n" + lzma.compress(code, lzma.FORMAT_RAW, filters=_PACKED)
-    if _building:
+    if is_building():
         return cache.write_atomically(folder / name, cache.with_checksum(body))
     return folder != BUILT and cache.write_entry(folder / name, body)
 
 
 def _body(folder: Path, name: str) -> bytes | None:
-    return _shared(folder / name) if folder in (BUILT, *_building) else cache.read_entry(folder / name)
-
-
-def _shared(file: Path) -> bytes | None:
-    """The body of a file of the package, or of one that is being built, whoever owns it; that it is damaged is told."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    body = cache.without_checksum(content)
-    if body is None:
-        cache.warn_once(f"{file} is damaged: what is in it is compiled again; install netsim again to mend it")
-    elif _building:
-        cache.mark_used(file)  # of what is not in use any more `hatch_build.py` cleans the folder
-    return body
+    return read_shipped(folder / name) if folder in (BUILT, folder_being_built()) else cache.read_entry(folder / name)
 
 
 def _folders() -> list[Path]:
     """Where machine code is looked for; it is kept in the last one."""
-    if _building:
-        return _building[-1:]
+    if built := folder_being_built():
+        return [built]
     own = cache.cache_folder("code")
     return [BUILT, *([own] if own else [])]

@@ -1,9 +1,8 @@
-"""The parser's tables, built from netsim.lark once and kept in the user's cache folder, and how tokens go through
-them."""
+"""The parser's tables, built from netsim.lark once and kept in the package or in the user's cache folder, and how
+tokens go through them."""
 
 import hashlib
 import json
-import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netsim.text.grammar.build import Builder
 from netsim.text.grammar.words import Token
-from netsim.text.kept.cache import cache_folder, read_entry, write_entry
+from netsim.text.kept.shipped import keep, read_kept
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -45,21 +44,17 @@ def parse_tokens(tokens: list[Token], rule: str, file: str) -> Any:
 
 @cache
 def _lark_data() -> dict[str, Any]:
-    """What Lark needs to set a parser up without reading the grammar: from the cache folder if it is there and
-    whole."""
+    """What Lark needs to set a parser up without reading the grammar: kept, for this grammar and this version of
+    Lark."""
     from importlib.metadata import version
 
     grammar = Path(__file__).with_name("netsim.lark").read_bytes()
-    key = hashlib.sha256(b"\0".join([grammar, version("lark").encode(), sys.version.encode(), b"json"])).hexdigest()[
-        :20
-    ]
-    folder = cache_folder("grammar")
-    path = None if folder is None else folder / f"{key}.tables"
-    body = read_entry(path) if path is not None else None
+    made_of = b"\0".join([grammar, version("lark").encode(), b"json"])
+    name = f"grammar-{hashlib.sha256(made_of).hexdigest()[:20]}"
+    body = read_kept("grammar", name)
     if body is None:
         body = _compile(grammar.decode("utf-8"))
-        if path is not None:
-            write_entry(path, body)
+        keep("grammar", name, body)
     return json.loads(body, object_hook=_numbered)
 
 

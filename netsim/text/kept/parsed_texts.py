@@ -1,7 +1,7 @@
-"""Library texts that were parsed before: their syntax trees on disk, beside the parser's tables in the cache folder.
+"""Texts that were parsed before: their syntax trees, in the package or in the cache folder.
 
-The name of a tree's file is a digest of the text, of its path, which messages show, and of the modules that parse it. A
-file that cannot be read as a tree counts as missing.
+The name of a tree is a digest of the text and of the modules that parse it. The text's path, which messages show, is
+put into the tree where it is read. What cannot be read as a tree counts as missing.
 """
 
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netsim.text import errors, syntax, terms
 from netsim.text.errors import SAVE_IT, InputError, Problem, remember_source
-from netsim.text.kept.cache import cache_folder, read_entry, write_entry
+from netsim.text.kept.shipped import keep, read_kept
 from netsim.text.kept.sources import digest_of
 from netsim.text.kept.trees import packed, unpacked
 from netsim.text.syntax import Program
@@ -41,36 +41,37 @@ def parsed(path: Path) -> Program:
 
 def parsed_text(text: str, file: str) -> Program:
     """The syntax tree of a text, from the cache where it was parsed before; raises `InputError` with its mistakes."""
-    entry = _entry(text, file)
-    program = _kept(entry) if entry else None
+    name = _name(text, file) if len(text) <= LONGEST else ""
+    program = _kept(name, file) if name else None
     if program is None:
         from netsim.text.parse import parse
 
         program = parse(text, file)
-        if entry:
-            with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
-                write_entry(entry, packed(program))
+        with suppress(RecursionError):  # nested as deeply as the parser goes, beneath a deep stack
+            if name:
+                keep("parsed", name, packed(program, file))
     remember_source(file, text)
     return program
 
 
-def _entry(text: str, file: str) -> Path | None:
-    """Where the tree of a text is kept; None where it is not."""
-    folder = cache_folder("parsed") if len(text) <= LONGEST else None
-    made_of = "\0".join([_parser(), file, text]) if folder else ""
-    return folder / blake2b(made_of.encode(), digest_size=20).hexdigest() if folder else None
-
-
-def _kept(entry: Path) -> Program | None:
-    body = read_entry(entry)
+def _kept(name: str, file: str) -> Program | None:
+    body = read_kept("parsed", name)
     if body is not None:
         with suppress(ValueError):
-            program = unpacked(body, CLASSES)
+            program = unpacked(body, CLASSES, file)
             return program if isinstance(program, Program) else None
     return None
 
 
+def _name(text: str, file: str) -> str:
+    """Of a tree: where a text contains its own path, this counts too, and where it has letters that another version of
+    Python may not know, the version."""
+    python, path = "" if text.isascii() else sys.version, file if file in text else ""
+    made_of = "\0".join([_sources(), python, path, text])
+    return f"tree-{blake2b(made_of.encode(), digest_size=20).hexdigest()}"
+
+
 @cache
-def _parser() -> str:
+def _sources() -> str:
     """A digest of what makes trees of texts."""
-    return f"{sys.version} {digest_of([Path(__file__).parents[1]])}"
+    return digest_of([Path(__file__).parents[1]])

@@ -1,8 +1,9 @@
 """Syntax trees as data, for files: dataclasses of known classes, tuples, numbers, texts, truth values and None.
 
 The file is JSON: names of classes, single values, and nodes. A node is the numbers of its parts, which are single
-values or nodes before it, and behind them the number of its class; the last node is the whole. Reading makes nothing
-but instances of the classes that the reader names, whatever the file says.
+values or nodes before it, and behind them the number of its class; the last node is the whole. Behind them stands the
+number of a text that is left out, and that the reader gives, as the path of what was parsed; -1 where there is none.
+Reading makes nothing but instances of the classes that the reader names, whatever the file says.
 """
 
 import json
@@ -16,8 +17,8 @@ TUPLE = -1
 """The number that tuples have in place of a class."""
 
 
-def packed(tree: Any) -> bytes:
-    """A tree as JSON. Raises TypeError for what it cannot hold."""
+def packed(tree: Any, without: str | None = None) -> bytes:
+    """A tree as JSON, a text of it left out. Raises TypeError for what it cannot hold."""
     classes: dict[type, tuple[int, list[str]]] = {}
     singles: dict[tuple[type, str], tuple[int, Any]] = {}
     nodes: list[list[int]] = []
@@ -25,7 +26,10 @@ def packed(tree: Any) -> bytes:
     count = len(singles)  # until all of them are known, ~k stands for node k
     behind = [[*[p if p >= 0 else ~p + count for p in parts], kind] for *parts, kind in nodes]
     names, values = [each.__name__ for each in classes], [value for _, value in singles.values()]
-    return json.dumps([names, values, behind], separators=(",", ":")).encode()
+    left_out = singles.get((str, without), (-1,))[0] if without else -1
+    if left_out >= 0:
+        values[left_out] = None
+    return json.dumps([names, values, behind, left_out], separators=(",", ":")).encode()
 
 
 def _put(
@@ -50,10 +54,13 @@ def _put(
     return ~(len(nodes) - 1)
 
 
-def unpacked(body: bytes, classes: Mapping[str, type]) -> Any:
-    """The tree that `packed` wrote of instances of `classes`. Raises ValueError where the body holds none."""
+def unpacked(body: bytes, classes: Mapping[str, type], text: str = "") -> Any:
+    """The tree that `packed` wrote of instances of `classes`, with a text in place of what was left out. Raises
+    ValueError where the body holds none."""
     try:
-        names, made, nodes = json.loads(body)
+        names, made, nodes, left_out = json.loads(body)
+        if left_out >= 0:
+            made[left_out] = text
         known = [(classes[name], [field.name for field in fields(classes[name])]) for name in names]
         _build(made, nodes, known)
         return made[-1]

@@ -6,7 +6,7 @@ import pytest
 
 import netsim
 from netsim.text.errors import InputError
-from netsim.text.kept import parsed_texts as module
+from netsim.text.kept import cache, shipped
 from netsim.text.kept.parsed_texts import parsed
 from netsim.text.parse import parse
 
@@ -21,6 +21,7 @@ end
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shipped, "BUILT", tmp_path / "nothing is built")
     (tmp_path / "own.lib").write_text("use translational\n" + SPRING.format(c=1))
     return tmp_path / "own.lib"
 
@@ -42,8 +43,35 @@ def test_a_damaged_tree_is_made_again(file, tmp_path, damage):
 
 
 def test_no_folder_means_no_cache(file, monkeypatch):
-    monkeypatch.setattr(module, "cache_folder", lambda name: None)
+    monkeypatch.setattr(cache, "cache_folder", lambda name: None)
     assert parsed(file) == parse(file.read_text(), str(file))
+
+
+@pytest.mark.parametrize("line", ["", 'use "{file}"\n'])
+def test_a_text_at_another_path_has_the_same_tree_with_that_path(file, tmp_path, monkeypatch, line):
+    """Read from what the first one left; where the text contains its own path, it is the text and not the file's."""
+    file.write_text(line.format(file=file) + file.read_text())
+    moved = tmp_path / "moved.lib"
+    moved.write_text(file.read_text())
+    first = parsed(file)
+    if not line:
+        monkeypatch.setattr("netsim.text.parse.parse", lambda *_: pytest.fail("parsed again"))
+    again = parsed(moved)
+    assert again == first == parse(file.read_text(), str(file))
+    assert {s.span.file for s in first.statements} == {str(file)} and {s.span.file for s in again.statements} == {str(moved)}
+
+
+def test_trees_of_the_package_are_read_where_the_cache_has_none(file, tmp_path, monkeypatch):
+    """What is built has them, and the user's cache stays empty; while it is built, the user's cache is not asked."""
+    parsed(file)
+    with shipped.building(tmp_path):
+        first = parsed(file)
+    (built,) = tmp_path.glob("tree-*")
+    monkeypatch.setattr(shipped, "BUILT", tmp_path)
+    monkeypatch.setenv("NETSIM_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr("netsim.text.parse.parse", lambda *_: pytest.fail("parsed again"))
+    assert parsed(file) == first and built.is_file()
+    assert not (tmp_path / "empty" / "parsed").is_dir() or not [*(tmp_path / "empty" / "parsed").iterdir()]
 
 
 def test_mistakes_are_not_kept(file, tmp_path):
