@@ -68,7 +68,7 @@ ROOMS = {
     "jointspace.partials jointspace.element jointspace.rows jointspace.start recursion.inertias recursion.integrals recursion.projection "
     "recursion.sources recursion.links recursion.chains recursion.bodies recursion.pushes recursion.states recursion.starts recursion.given "
     "recursion.runge_kutta",
-    "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading earlier files "
+    "results": "progress samples partial.container partial.rows partial.claim partial.recording partial.reading measuring.splines earlier files "
     "measuring.quadrature series trajectories "
     "over_frequency.harmonics over_cases.one_per_code "
     "selection over_frequency.figures over_frequency.densities over_frequency.members measuring.subjects measuring.record "

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from netsim.results.measuring.splines import rates, spline
 from netsim.results.samples import Samples
 from netsim.text.errors import InputError, Problem, nearest
 
@@ -22,7 +23,4 @@ def series_of_run(call: Any, samples: Samples | None) -> Any:
         ) from None
     if signal in samples.rates:
         return samples.time, x, *samples.rates[signal]
-    from scipy.interpolate import CubicSpline
-
-    spline = CubicSpline(samples.time, x)
-    return samples.time, x, spline(samples.time, 1), spline(samples.time, 2)
+    return samples.time, x, *rates(samples.time, spline(samples.time, x))

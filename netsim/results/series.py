@@ -20,6 +20,7 @@ from netsim.library.component import SECOND, dimension, plain_name
 from netsim.network.lets import derived_from
 from netsim.network.network import Frame, name_text
 from netsim.results.measuring.quadrature import accumulated
+from netsim.results.measuring.splines import akima, spline
 from netsim.results.samples import Signal, Trace
 from netsim.structure.of_time.switching import inside
 from netsim.text.errors import InputError, Problem
@@ -85,20 +86,18 @@ def _apart(time: Array, series: Array) -> tuple[Array, Array, Array]:
 
 def _cubics(time: Array, series: Array) -> Array:
     """The cubic behind each sample of a piece (4, samples), highest power of the time since then first."""
-    from scipy.interpolate import Akima1DInterpolator, CubicSpline
-
     h = np.diff(time)
     found = np.zeros((4, len(time)))
     found[2, :-1], found[3] = np.diff(series) / h, series
     if len(time) < 5 or not np.isfinite(series).all():
         return found
-    spline, calm = CubicSpline(time, series).c, Akima1DInterpolator(time, series).c
+    ringing, calm = spline(time, series), akima(time, series)
     # where a signal is all but constant it divides nothing by nothing
     calm = np.where(np.isfinite(calm).all(axis=0), calm, found[:, :-1])
     around = np.lib.stride_tricks.sliding_window_view(np.pad(series, 1, mode="edge"), 4)
     ranges = around.max(axis=1) - around.min(axis=1)
-    departs = np.abs(_values((spline - calm)[:, None], h * np.arange(1, REFINED)[:, None] / REFINED)).max(axis=0)
-    found[:, :-1] = np.where(departs > RINGING * ranges, calm, spline)
+    departs = np.abs(_values((ringing - calm)[:, None], h * np.arange(1, REFINED)[:, None] / REFINED)).max(axis=0)
+    found[:, :-1] = np.where(departs > RINGING * ranges, calm, ringing)
     return found
 
 

@@ -41,6 +41,7 @@ def test_a_singular_matrix_is_refused_and_integers_are_taken():
 def test_without_the_extension_the_public_function_serves(monkeypatch):
     monkeypatch.setattr(columns, "extension", lambda name: None)
     assert columns.splu(sparse.csc_matrix(np.diag([2.0, 4.0]))).solve(np.ones(2)).tolist() == [0.5, 0.25]
+    assert columns.lapack().dgtsv
 
 
 def ours_of(matrix):
@@ -96,6 +97,23 @@ from scipy.sparse.linalg import splu as public
 from scipy.sparse.linalg._dsolve import linsolve
 assert linsolve._superlu is sys.modules["scipy.sparse.linalg._dsolve._superlu"]
 assert public(matrix).solve(np.ones(2)).tolist() == splu(matrix).solve(np.ones(2)).tolist()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_scipy_uses_the_loaded_lapack_and_finds_the_same_pivots():
+    code = """
+import sys, numpy as np
+from netsim.core.linear.symbolic import pivots
+matrices = [np.random.default_rng(k).standard_normal((m, n)) for k in range(5) for m, n in [(1, 1), (5, 3), (3, 5), (60, 200), (0, 4)]]
+found = [pivots(matrix) for matrix in matrices]
+assert not {"scipy", "scipy.linalg"} & set(sys.modules)
+from scipy import linalg
+assert linalg.lapack._flapack is sys.modules["scipy.linalg._flapack"]
+for matrix, (sizes, order) in zip(matrices, found):
+    triangle, known = linalg.qr(matrix.T, mode="r", pivoting=True)
+    assert np.array_equal(sizes, np.abs(np.diag(triangle))) and np.array_equal(order, known)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
-SUPERLU = "scipy.sparse.linalg._dsolve._superlu"
+SUPERLU, LAPACK = "scipy.sparse.linalg._dsolve._superlu", "scipy.linalg._flapack"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,15 @@ def extension(name: str) -> ModuleType | None:
     except ImportError:
         return None
     return sys.modules.setdefault(name, module)
+
+
+def lapack() -> Any:
+    """LAPACK's functions as `scipy.linalg.lapack` has them."""
+    if found := extension(LAPACK):
+        return found
+    from scipy.linalg import lapack
+
+    return lapack
 
 
 def splu(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netsim.core.compiled.function import compiled, inlined
-from netsim.core.linear.columns import Columns, columns_of, diagonal_of, splu
+from netsim.core.linear.columns import Columns, columns_of, diagonal_of, lapack, splu
 from netsim.core.linear.matching import heaviest_matching, structural_deficiency
 
 Floats = NDArray[np.float64]
@@ -328,7 +328,9 @@ def _null_part(matrix: Any, basis: Floats, zero: float) -> Floats:
 def pivots(rows: Floats) -> tuple[Floats, Ints]:
     """What each row adds to those taken before it when always the largest rest is next: the sizes, falling, and the
     rows' order (QR with pivots)."""
-    from scipy import linalg
-
-    triangle, order = linalg.qr(rows.T, mode="r", pivoting=True)
-    return np.abs(np.diag(triangle)), order
+    if not rows.size:
+        return np.zeros(0), np.arange(len(rows), dtype=np.int32)
+    columns, factorise = np.asarray_chkfinite(rows.T), lapack().dgeqp3
+    *_, work, _ = factorise(columns, lwork=-1)
+    triangle, order, *_ = factorise(columns, lwork=int(work[0]))
+    return np.abs(np.diag(triangle)), order - 1
