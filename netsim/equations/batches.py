@@ -156,7 +156,8 @@ class Batch:
 
     def columns(self, key: Key) -> Array:
         """Unknowns of a key; -1 where it is prescribed or ground."""
-        return self.unknowns.get(key, np.full(self.n, GROUND))
+        found = self.unknowns.get(key)
+        return np.full(self.n, GROUND) if found is None else found
 
 
 _forms: dict[tuple[int, tuple, bool, tuple[str, ...]], tuple[Any, FormKernels]] = {}

@@ -7,8 +7,8 @@ counting unknowns cannot see).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,15 +75,59 @@ def _linearised(form: Form) -> tuple[tuple[tuple[int, Key, int], ...], list[bool
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Rows and columns (entries, instances) of a batch's entries, the power of s of each, and whether it is by a
+    function of time: its columns are then those of prescribed inputs."""
+
+    rows: Array
+    columns: Array
+    orders: list[int]
+    driven: Array
+
+
+def _places(batch: Batch) -> Places:
+    entries = linearisation(batch.kernels).entries
+    given = [batch.prescribed_inputs.get(key) for _, key, _ in entries]
+    rows = [batch.unknowns[batch.form.rows[row]] for row, _, _ in entries]
+    columns = [batch.columns(key) if own is None else own for own, (_, key, _) in zip(given, entries)]
+    shape, driven = (len(entries), batch.n), np.array([own is not None for own in given], bool)
+    orders = [order for *_, order in entries]
+    return Places(np.array(rows, int).reshape(shape), np.array(columns, int).reshape(shape), orders, driven)
+
+
+@dataclass(frozen=True, eq=False)
 class Point:
     """One generic point of a system: for every batch the arguments of its linearisation, one column per instance.
 
     `stand_ins` are what takes the place of entries that vanish or overflow wherever we looked: they are not zero by
-    structure (NaN elsewhere)."""
+    structure (NaN elsewhere). `known` are derivatives that no rate changes."""
 
     system: System
     arguments: tuple[Array, ...]
     stand_ins: tuple[Array, ...]
+    known: dict[tuple[int, float], Array] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> list[Places]:
+        """Where the entries of every batch stand."""
+        return [_places(batch) for batch in self.system.batches]
+
+    def derivatives(self, number: int, alpha: float, past: float) -> Array:
+        """What the linearisation of a batch gives, differentiated quantities as alpha q, delayed ones as `past` q."""
+        form = linearisation(self.system.batches[number].kernels)
+        if form.rates.any():
+            return self._derivatives(form, number, alpha, past)
+        if (number, past) not in self.known:
+            self.known[number, past] = self._derivatives(form, number, alpha, past)
+        return self.known[number, past]
+
+    def _derivatives(self, form: Linearisation, number: int, alpha: float, past: float) -> Array:
+        arguments, stand_ins = self.arguments[number].copy(), self.stand_ins[number]
+        uniforms = arguments[len(arguments) - len(UNIFORMS) :]
+        uniforms[ALPHA], uniforms[PAST] = alpha, past
+        resting = form.rates[:, None] & (uniforms[ALPHA] == 0)
+        values = np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins))
+        return _moderate(values, form.rates)
 
 
 def generic_point(system: System, seed: int) -> Point:
@@ -180,23 +224,12 @@ def matrices(point: Point, s: float, alpha: Callable[[Batch], float] | None = No
     system = point.system
     own: list[tuple[Array, Array, Array]] = []
     driven: list[tuple[Array, Array, Array]] = []
-    for batch, arguments, stand_ins in zip(system.batches, point.arguments, point.stand_ins):
-        form = linearisation(batch.kernels)
-        arguments = arguments.copy()
-        uniforms = arguments[len(arguments) - len(UNIFORMS) :]
-        uniforms[ALPHA] = s if alpha is None else alpha(batch)
-        uniforms[PAST] = 1.0 if alpha is None else 0.0
-        resting = form.rates[:, None] & (uniforms[ALPHA] == 0)
-        values = _moderate(
-            np.where(np.isnan(stand_ins), _values(form, arguments), np.where(resting, 0.0, stand_ins)), form.rates
-        )
-        for (row, key, order), value in zip(form.entries, values):
-            rows = batch.unknowns[batch.form.rows[row]]
-            prescribed = batch.prescribed_inputs.get(key)
-            if prescribed is None:
-                own.append((rows, batch.columns(key), value * s**order))
-            else:
-                driven.append((rows, prescribed, value * s**order))
+    for number, batch in enumerate(system.batches):
+        values = point.derivatives(number, s if alpha is None else alpha(batch), 1.0 if alpha is None else 0.0)
+        at = point.places[number]
+        values = values * np.array([s**order for order in at.orders]).reshape(-1, 1)
+        for found, which in ((own, ~at.driven), (driven, at.driven)):
+            found.append((at.rows[which].ravel(), at.columns[which].ravel(), values[which].ravel()))
     return _assembled(own, (system.n, system.n)), _assembled(driven, (system.n, max(system.layout.nd, 1)))
 
 
