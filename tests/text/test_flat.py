@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netsim.text.errors import InputError
+from netsim.text.expressions.from_python import BEFORE, parse_expression
 from netsim.text.grammar import flat, grammar
 from netsim.text.grammar.scan import Scanner
 from netsim.text.parse import parse
@@ -155,3 +156,22 @@ def test_a_long_netlist_needs_no_grammar(monkeypatch):
     monkeypatch.setattr(grammar, "parse_tokens", refused)
     text = "".join(f"r{i}  resistor  (n{i}, n{i + 1})  r = {i}.5 kOhm, c = 3 uF  # x\n" for i in range(4000))
     assert len(parse(text).statements) == 4000
+
+
+VALUES = ["1e-2", "12", "1.5 kN/m", "-3mm", "- 3 mm", "radau", "x_1", "20 degC"]
+
+
+@pytest.mark.parametrize("text", VALUES)
+def test_plain_values_need_no_grammar(text, monkeypatch):
+    (statement,) = parse(f"{BEFORE}{text}", "here").statements
+    monkeypatch.setattr("netsim.text.parse.parse", lambda *_: pytest.fail("the grammar was asked"))
+    assert with_spans(parse_expression(text, "here")) == with_spans(statement.value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.builds("".join, st.tuples(GAPS, NUMBERS, UNITS, GAPS)), WORDS, st.text("01.eE+- aNmkg_#;\n(", max_size=7)))
+def test_random_values_come_out_the_same(text):
+    plain = flat.plain_value(f"{BEFORE}{text}", len(BEFORE) + 1, "<text>")
+    if plain is not None:
+        (statement,) = parse(f"{BEFORE}{text}", "<text>").statements
+        assert with_spans(statement.value) == with_spans(plain)

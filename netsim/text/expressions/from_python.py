@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from netsim.text.errors import InputError, Problem, Span
+from netsim.text.errors import InputError, Problem, Span, remember_source
 from netsim.text.syntax import Binary, Expr, Number, Spanned, Unary, Vector
 
 LONGEST = 60
@@ -26,10 +26,16 @@ def parse_expression(text: str, file: str) -> Expr:
     """One expression outside of a netlist, such as `3 kN/m` on the command line."""
     if not isinstance(text, str):
         raise InputError(Problem("E237", f"'{file}' has texts such as '5 ms', and {type(text).__name__} is none"))
+    from netsim.text.grammar.flat import plain_value
+
+    plain = plain_value(line := f"{BEFORE}{text}", len(BEFORE) + 1, file)
+    if plain is not None:
+        remember_source(file, line)
+        return plain
     from netsim.text.parse import parse
 
     try:
-        (statement,) = parse(f"{BEFORE}{text}", file).statements
+        (statement,) = parse(line, file).statements
     except (InputError, ValueError):
         hint = "a number with or without a unit, or an expression of the netlist's parameters"
         raise InputError(Problem("E237", f"'{_cut(text)}' is not a value", hint=hint)) from None

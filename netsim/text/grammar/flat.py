@@ -1,4 +1,5 @@
-"""The fast path for long netlists: plain instance lines by regular expression, without the grammar.
+"""The fast path for long netlists and for values: plain instance lines, names and numbers by regular expression,
+without the grammar.
 
 A plain line is `name type (n1, n2) a = 1 kOhm, start b = -2  # comment`: plain names, plain numbers with known units.
 It gives the same `Instance`, spans included, as the grammar would; every other line is left to it. 20 000 lines take
@@ -26,6 +27,7 @@ _WORDS = re.compile(_WORD)
 _PAIRS = re.compile(
     rf"(?:(start|guess)[ \t]+)?({_WORD}){_BLANK}={_BLANK}(-)?{_BLANK}({_NUMBER})(?:{_BLANK}({CHAIN_TEXT}))?"
 )
+_VALUE = re.compile(rf"({_WORD})|(-)?{_BLANK}({_NUMBER})(?:{_BLANK}({CHAIN_TEXT}))?")
 _NOT_A_NODE = RESERVED - {"ground"}
 
 
@@ -44,6 +46,16 @@ def take(scanner: Scanner) -> list[Instance]:
         scanner.place = scanner.line_start = match.end()
         scanner.line += 1
     return instances
+
+
+def plain_value(line: str, column: int, file: str) -> Name | Number | Unary | None:
+    """A plain name or number from a column of a line to its end; None for all else, which is left to the grammar."""
+    match = _VALUE.fullmatch(line, column - 1)
+    if match is None or match[1] in RESERVED:
+        return None
+    if match[1]:
+        return _name(match[1], _span(file, 1, column, len(line) + 1))
+    return _number(match, 2, file, 1, -1)
 
 
 def _instance(match: re.Match[str], scanner: Scanner) -> Instance | None:
@@ -74,18 +86,27 @@ def _instance(match: re.Match[str], scanner: Scanner) -> Instance | None:
 
 
 def _item(pair: re.Match[str], file: str, line: int, before: int) -> Binding | Start | None:
-    begun, word, minus, number, unit = pair.groups()
-    size = float(number)
-    if word in RESERVED or size == float("inf") or (unit is not None and known_chains(unit)[:1] != (len(unit),)):
+    begun, word, *_ = pair.groups()
+    value = None if word in RESERVED else _number(pair, 3, file, line, before)
+    if value is None:
         return None
-    start, end = pair.start(4) - before, pair.end() - before
-    value: Number | Unary = Number(size, unit or "", span=_span(file, line, start, end))
-    if minus:
-        value = Unary("-", value, span=_span(file, line, pair.start(3) - before, end))
+    end = pair.end() - before
     if begun:
         target = _name(word, _span(file, line, pair.start(2) - before, pair.end(2) - before))
         return Start(begun, target, value, span=_span(file, line, pair.start(1) - before, end))
     return Binding(word, value, span=_span(file, line, pair.start(2) - before, end))
+
+
+def _number(match: re.Match[str], minus: int, file: str, line: int, before: int) -> Number | Unary | None:
+    """The number with its unit in the groups behind that of its sign."""
+    number, unit = match[minus + 1], match[minus + 2]
+    size, end = float(number), match.end() - before
+    if size == float("inf") or (unit is not None and known_chains(unit)[:1] != (len(unit),)):
+        return None
+    value = Number(size, unit or "", span=_span(file, line, match.start(minus + 1) - before, end))
+    if match[minus]:
+        return Unary("-", value, span=_span(file, line, match.start(minus) - before, end))
+    return value
 
 
 def _name(word: str, span: Span) -> Name:
