@@ -35,9 +35,10 @@ def fixed_rows(
     """Rows of the static problem and the differentiated quantities whose rates they free; signal states are held at
     zero unless written."""
     system = machine.system
-    free_at = {
+    at_zero = {
         int(v): batch
         for batch in system.batches
+        if batch.n_differentiated and not _has_static_default(batch)
         for k in range(batch.n_differentiated)
         for v in system.n + batch.differentiated(k)
     }
@@ -48,8 +49,8 @@ def fixed_rows(
         seen: set[int] = set()
         if not _take(row, taken, lambda each: _differentiated_behind(readers, each, system), seen):
             raise _without_state(row, [taken[c] for c in seen])
-    for quantity, batch in free_at.items():
-        if quantity not in taken and not _has_static_default(batch):
+    for quantity, batch in at_zero.items():
+        if quantity not in taken:
             k, position = divmod(quantity - system.n - batch.first.differentiated, batch.n)
             if not dependencies(system, batch, position, differentiated_kernel(batch.form, k)):
                 continue  # a body on the ground, a sensor there: its differentiated quantities are constant

@@ -251,16 +251,21 @@ def _pieces(machine: Machine, samples: Samples) -> Iterator[tuple[Finder, Sample
 def _alike(machine: Machine, left: Mapping[int, Claim], most: int) -> list[list[int]]:
     """Claims that differ in the series of their signals alone, `most` of them at once."""
     found: dict[Hashable, list[int]] = {}
+    numbers: dict[int, Hashable] = {}
     for k, claim in left.items():
-        found.setdefault(_kind(machine, claim), []).append(k)
+        found.setdefault(_kind(machine, claim, numbers), []).append(k)
     return [group[i : i + most] for group in found.values() for i in range(0, len(group), most)]
 
 
-def _kind(machine: Machine, claim: Claim) -> Hashable:
-    """What claims that are alike have in common: text, counts, values of parameters, what lies at the ground."""
-    instance = claim.instance
-    parameters = machine.values.parameters(instance).values() if instance else ()
-    own = instance and (instance.counts, *(np.asarray(each.value).tobytes() for each in parameters))
+def _kind(machine: Machine, claim: Claim, numbers: dict[int, Hashable]) -> Hashable:
+    """What claims that are alike have in common: text, counts, values of parameters (in `numbers`, by the sets of them
+    that elements share), what lies at the ground."""
+    instance, own = claim.instance, None
+    if instance:
+        parameters = machine.values.parameters(instance)
+        if id(parameters) not in numbers:
+            numbers[id(parameters)] = tuple(np.asarray(each.value).tobytes() for each in parameters.values())
+        own = instance.counts, numbers[id(parameters)]
     return id(claim.text), own, tuple(read is None for read in claim.signals.values())
 
 

@@ -90,8 +90,7 @@ class TemplateStore:
         own = machine.values.network is self.network and not machine.values.overrides and not machine.values.inputs
         values = machine.values if own else Values(self.network)
         try:
-            absent = absent_rates(system, values)
-            if not np.array_equal(absent, absent_rates(system, machine.values)):
+            if not own and not np.array_equal(absent_rates(system, values), absent_rates(system, machine.values)):
                 return None, None
             started = start_run(
                 build_machine(system, values), structure, options, asked.asked, None, asked.recording, asked.choose
