@@ -19,6 +19,7 @@ import numpy as np
 from netsim.core.linear.graphs import strongly_connected
 from netsim.core.linear.matching import largest_matching, least_matching
 from netsim.equations.batches import Batch
+from netsim.equations.kernels.program import restricted
 from netsim.equations.kernels.reference import zeros
 from netsim.equations.parameters import parameters_of
 from netsim.equations.system import System
@@ -242,9 +243,10 @@ def absent_rates(system: System, values: Values) -> Array:
 def rates_absent(batch: Batch, parameters: Array) -> Array:
     """The same of one batch with these parameters."""
     asked = _rates(batch)
-    if not asked.any():
-        return np.zeros(len(asked) * batch.n, bool)
-    return (_zeros(batch, parameters) & asked[:, None]).ravel()
+    found = np.zeros((len(asked), batch.n), bool)
+    if asked.any():
+        found[asked] = _zeros(batch, np.flatnonzero(asked), parameters)
+    return found.ravel()
 
 
 def _rates(batch: Batch) -> Array:
@@ -259,11 +261,11 @@ def _rates(batch: Batch) -> Array:
     )
 
 
-def _zeros(batch: Batch, parameters: Array) -> Array:
-    """`zeros` of a batch's derivatives by order; what the parameters of last time gave is kept."""
+def _zeros(batch: Batch, asked: Array, parameters: Array) -> Array:
+    """`zeros` of those of a batch's derivatives that are asked for; what the parameters of last time gave is kept."""
     before, found = vars(batch).get("zeros", (None, None))
     if before is None or not np.array_equal(before, parameters, equal_nan=True):
-        found = zeros(batch.kernels.partials.program, parameters)
+        found = zeros(restricted(batch.kernels.partials.program, asked.tolist()), parameters)
         vars(batch)["zeros"] = (parameters, found)
     return found
 
