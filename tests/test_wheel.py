@@ -45,11 +45,12 @@ def test_a_wheel_serves_every_python_of_its_platform(wheel):
 
 
 def test_machine_code_of_a_wheel_is_small(wheel):
-    """And so are the facts beside it, which spare a first run the building of expressions. Kernels, packed for one
-    instruction set, are nearly half of the code."""
+    """And so are the facts beside it, which spare a first run the building of expressions, and the syntax trees of
+    libraries and models, which spare it the parser. Kernels, packed for one instruction set, are nearly half of the
+    code."""
     files = [each for each in wheel.infolist() if "/compiled/built/" in each.filename]
-    facts = sum(each.compress_size for each in files if "/facts-" in each.filename)
-    assert sum(each.compress_size for each in files) - facts <= 5e6 and facts <= 3e6
+    facts, trees = (sum(f.compress_size for f in files if f"/{kind}-" in f.filename) for kind in ("facts", "tree"))
+    assert sum(each.compress_size for each in files) - facts - trees <= 5e6 and facts <= 3e6 and trees <= 2e6
 
 
 def test_a_wheel_has_the_models_and_libraries_but_not_the_netlists_of_tests(wheel):
