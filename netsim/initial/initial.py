@@ -170,7 +170,6 @@ def consistent_start(
         starts, far = _static(machine, structure, g, starts, weights, sizes)
     begin_history(machine.problem.buffer, g, at_rest)
     set_time(machine.struct, g, t)
-    set_differentiated(machine, g)
     starts = _through(stages, g, starts, 0, sizes)
     set_differentiated(machine, g)  # of a channel that only its sources open: it counts as constant in the structure
     return g, [*changes(machine, defaults, g, written, starts, sizes, drawn), *far]
@@ -231,8 +230,9 @@ def _solved(stages: Stages, g: Array, k: int, rows: list[StartRow], freed: Seque
 
 def _through(stages: Stages, g: Array, starts: list[StartRow], last: int, sizes: Sizes) -> list[StartRow]:
     """The stages up to `last` with the starts that belong to each; the starts, those that were closed with the values
-    they got."""
+    they got. Differentiated quantities have no default of their own: they follow what the stages before have found."""
     for k in range(-int(stages.offsets.d.max(initial=0)), last + 1):
+        set_differentiated(stages.machine, g)
         starts = _solve(
             stages, g, k, starts, [row for row in starts if stage_of(row, stages.offsets) == k], sizes=sizes
         )
