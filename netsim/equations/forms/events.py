@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from netsim.equations.forms.form import NO_EVENTS, Changes, Events, Form, Relation, Reset, WhenClause
-from netsim.equations.forms.hidden_discretes import HiddenDiscretes
+from netsim.equations.forms.hidden_discretes import HiddenDiscretes, unsettled
 from netsim.equations.forms.symbols import CONSTANT, UNIFORM
 from netsim.equations.kernels.symbolic import ca
 from netsim.library.component import SECOND, Component, Symbol, plain_name, resolve_name, scalar_count
@@ -21,7 +21,7 @@ from netsim.text.errors import InputError, Problem, Span
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.sizes import flatten, shape, shaped
 from netsim.text.expressions.typed import Scope, Typed, evaluate, number_of, quantity_of
-from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, When
+from netsim.text.syntax import Action, Binary, Call, Expr, Name, Number, Part, When
 from netsim.text.units import NO_DIMENSION
 
 _FROZEN = "truth of"
@@ -90,6 +90,7 @@ class _EventBuilder:
             if action.reinit
             for each in self._resets(j, action)
         ]
+        self._require_settled(following)
         starts = [ca.SX(s) for name in self.discretes for s in flatten(self._start(name).value)]
         events = Events(
             (*names, *("" for _ in self.hidden.starts)),
@@ -107,6 +108,17 @@ class _EventBuilder:
             tuple(state for _, state, _ in resets),
             tuple(target for _, _, target in resets),
         )
+
+    def _require_settled(self, following: list[Any]) -> None:
+        """E217 for an equation of a discrete that changes between events."""
+        owners = [name for name in self.discretes for _ in _numbered(self.table[name])]
+        equations = [k for k, name in enumerate(owners) if name in self.component.updates]
+        hidden = [ca.SX(self.hidden.following[k]) for k in self.hidden.starts]
+        crossings = [ca.SX(crossing) for crossing, _ in self.crossings.values()]
+        if (k := unsettled(self.symbols, [*following, *hidden], crossings, equations)) is not None:
+            span, message = self.component.updates[owners[k]].span, f"discrete '{owners[k]}' changes at events only, "
+            hint = f"compare that with something (x > 1), or take it at instants: when CONDITION : {owners[k]} = ..."
+            raise InputError(Problem("E217", message + "but its equation follows what is continuous", span, hint=hint))
 
     def _told_apart(self, following: list[Any]) -> Iterator[Relation]:
         """The relations, each with whether the component is one of signals alone and remembers nothing of it: neither
@@ -146,9 +158,8 @@ class _EventBuilder:
 
     def _pre(self, call: Call, scope: Scope) -> Typed:
         if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-            raise InputError(
-                Problem("E207", "pre() takes the name of a discrete variable or a state: pre(n)", call.span)
-            )
+            message = "pre() takes the name of a discrete variable or a state: pre(n)"
+            raise InputError(Problem("E207", message, call.span))
         return self._before(call.arguments[0])
 
     def _before(self, name: Name) -> Typed:
@@ -276,9 +287,8 @@ class _EventBuilder:
 
     def _sample(self, call: Call) -> Expr:
         if len(call.arguments) != 2:
-            raise InputError(
-                Problem("E207", "sample() takes the first instant and the period: sample(0 s, 1 ms)", call.span)
-            )
+            message = "sample() takes the first instant and the period: sample(0 s, 1 ms)"
+            raise InputError(Problem("E207", message, call.span))
         first, period = (number_of(a, self.frozen, SECOND) for a in call.arguments)
         key = Call("sample", call.arguments)
         if key not in self.relations:
@@ -330,8 +340,6 @@ class _EventBuilder:
 
 
 def _name(text: str, span: Span) -> Name:
-    from netsim.text.syntax import Part
-
     return Name((Part(text),), span=span)
 
 
