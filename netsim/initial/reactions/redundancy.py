@@ -16,6 +16,7 @@ from netsim.core.linear.graphs import connected
 from netsim.core.linear.symbolic import pivots
 from netsim.equations.machine import Machine, build_machine, with_history, with_system
 from netsim.equations.system import Redundant, System, with_redundant, without_redundant
+from netsim.initial.assembly import sizes_of_machine
 from netsim.initial.consistent.derivatives import partial_values
 from netsim.initial.initial import Structure, explain_structure, structure_of
 from netsim.initial.reactions.reactions import bodies_of, constraint_owners, in_loops, multipliers_of
@@ -28,6 +29,9 @@ from netsim.text.errors import InputError
 Array = np.ndarray
 WORN = 0.1
 """Others are left out where the smallest pivot of what is kept falls below this part of the best choice's."""
+ROUNDING = 1e-13
+"""Of the machine's size and of 1: rows of constraints that are no larger are what rounding leaves of a motion that a
+joint does not feel (in joint coordinates: its points lie on the axis of another)."""
 RANK_TOLERANCE = 1e-9
 """Singular values (relative, equilibrated) below this count as zero: assembly closes loops to about 1e-12."""
 
@@ -109,10 +113,10 @@ def loops(machine: Machine, g: Array) -> tuple[Parts, Parts]:
     rows = np.setdiff1d(np.unique(found.equation[position]), _mentioning(found, position, multipliers))
     if not len(rows) or not len(multipliers) or not np.isfinite(values[position | balances]).all():
         return [], []  # where derivatives have no value, the start says so
-    at = position & np.isin(found.equation, rows)
+    at, least = position & np.isin(found.equation, rows), ROUNDING * min(1.0, sizes_of_machine(machine).size)
     return (
-        _matrices(system, found.equation[at], found.variable[at], values[at], sources),
-        _matrices(system, found.variable[balances], found.equation[balances], values[balances], sources),
+        _matrices(system, found.equation[at], found.variable[at], values[at], sources, least),
+        _matrices(system, found.variable[balances], found.equation[balances], values[balances], sources, least),
     )
 
 
@@ -160,9 +164,9 @@ def _mentioning(found: Signature, position: Array, multipliers: Array) -> Array:
     return found.equation[position & np.isin(found.variable, multipliers)]
 
 
-def _matrices(system: System, items: Array, columns: Array, values: Array, first: Array) -> Parts:
+def _matrices(system: System, items: Array, columns: Array, values: Array, first: Array, least: float) -> Parts:
     """Rows of a sparse matrix, given by its entries, loop by loop (only these are searched): what is one row's scale is
-    the other's; those in `first` weigh more than any other."""
+    the other's; those in `first` weigh more than any other, and rows without an entry above `least` are 0."""
     bodies = bodies_of(system, columns)
     left = np.isin(items, in_loops(items, columns, values, bodies))
     found = []
@@ -172,6 +176,7 @@ def _matrices(system: System, items: Array, columns: Array, values: Array, first
         across, j = np.unique(columns[at], return_inverse=True)
         matrix = np.zeros((len(which), len(across)))
         np.add.at(matrix, (i, j), values[at])
+        matrix[np.abs(matrix).max(axis=1) < least] = 0.0
         matrix /= np.maximum(np.abs(matrix).max(axis=0), 1e-300)
         matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
         matrix[np.isin(which, first)] *= 1e3
