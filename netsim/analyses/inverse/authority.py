@@ -7,13 +7,14 @@ inputs is the structure's to say.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from netsim.analyses.inverse.tracking import Actuator, Motion
 from netsim.core.compiled.call import run_table
 from netsim.core.linear.columns import Columns
-from netsim.core.linear.factors import Factor, SingularMatrix, analyse, solve, solve_transpose
+from netsim.core.linear.factors import Factor, SingularMatrix, solve, solve_transpose
 from netsim.core.linear.symbolic import pivots
 from netsim.core.newton import set_coefficients
 from netsim.core.problem import PRESCRIBED_ORDERS
@@ -23,6 +24,7 @@ from netsim.initial.initial import Change, Structure
 from netsim.network.bindings import lift_numbers
 from netsim.network.values import Values
 from netsim.simulate.options import TransientOptions
+from netsim.simulate.pivots import scaled_factor
 from netsim.simulate.setup.start_of_run import start_of_run
 from netsim.structure.of_time.smoothness import too_rough
 from netsim.structure.orders import offsets
@@ -65,7 +67,7 @@ def authority(
     tried = ((point, s) for point in (g, away) for s in (RATE, RATE / options.stop))
     seen = (_pivots(transfer(machine, point, inputs, signals, s)) for point, s in tried)
     first = next(seen)
-    scaled, base = next((each for each in (first, *seen) if _rank(each[0]) == len(motions)), first)
+    scaled, base = next((each for each in chain([first], seen) if _rank(each[0]) == len(motions)), first)
     _check_rank(scaled, motions, actuators)
     return [*base[: len(motions)], *sorted(base[len(motions) :])], started
 
@@ -92,7 +94,7 @@ def transfer(machine: Machine, g: Array, inputs: Sequence[str], signals: Sequenc
     layout, pattern = system.layout, system.pattern
     entries = out[layout.entries : layout.entries + pattern.nnz]
     try:
-        factor = analyse(system.n, pattern.indptr, pattern.indices, entries)
+        factor = scaled_factor(machine, entries)
     except SingularMatrix:
         raise InputError(
             Problem("E435", "the network has no unique motion for given inputs", hint="run `netsim check`")
