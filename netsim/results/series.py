@@ -193,12 +193,13 @@ def _of_nodes(nodes: tuple[float, ...]) -> Array:
 # ------------------------------------------------------------------------------------------------ expressions
 
 
-def integrals_in(expr: Any) -> Iterator[Call]:
-    """The running integrals of an expression."""
+def integrals_in(expr: Any, frame: Frame) -> Iterator[Call]:
+    """The running integrals of an expression, those of lets that it names too."""
     if isinstance(expr, Call) and expr.function == "integral":
         yield expr
-    for inner in inside(expr):
-        yield from integrals_in(inner)
+    derived = derived_from(expr, frame) if isinstance(expr, Name) else None
+    for inner in inside(expr) if derived is None else (derived,):
+        yield from integrals_in(inner, frame)
 
 
 class Along(NamedTuple):

@@ -60,7 +60,7 @@ def _sums(expr: Expr, machine: Machine, selection: Selection, finder: Finder) ->
     names = [name for name in dict.fromkeys(names) if name in selection.entries]
     if len(names) < 2:
         return
-    found = None if any(integrals_in(derived or expr)) else _affine(expr, names, machine, selection)
+    found = None if any(integrals_in(expr, top)) else _affine(expr, names, machine, selection)
     if found is not None:
         yield from found
         return

@@ -163,6 +163,5 @@ def named_signals(
 
 def _integrated(shown: Sequence[Expr], machine: Machine) -> list[Name]:
     """The signals that running integrals read."""
-    return [
-        name for expr in shown for call in integrals_in(expr) for name in signals_in(call, machine.system.network.top)
-    ]
+    top = machine.system.network.top
+    return [name for expr in shown for call in integrals_in(expr, top) for name in signals_in(call, top)]

@@ -167,7 +167,7 @@ def differentiate(
     add_unseen(machine, selection, signals_measured(task.network))
     unseen = add_unseen(machine, selection, task.beside, named=False)
     events = time_events_of(machine, options.stop)
-    inside = inside or any(any(integrals_in(each)) for each in selection.expressions.values())
+    inside = inside or any(any(integrals_in(each, task.network.top)) for each in selection.expressions.values())
     found = forward(machine, structure, g, options, of, events, selection, instants, task.progress, inside)
     return DifferentiatedRun(machine, of, selection, unseen, found)
 
