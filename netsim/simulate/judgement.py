@@ -14,7 +14,7 @@ W520   the error of a step makes far more than rtol of a force, current or outpu
 The balance is not judged if a component states energies at terminals of a domain without `power`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,9 @@ from netsim.core.method import Method
 from netsim.core.readings import LARGEST, WHEN
 from netsim.core.readings import MISSED as READ_WRONGLY
 from netsim.equations.numbering import nominal
-from netsim.library.component import dimension
+from netsim.library.component import dimension, names_in, plain_name, terms_in
 from netsim.library.files import library_folder
+from netsim.network.lets import signals_in
 from netsim.network.network import Network
 from netsim.results.samples import Signal
 from netsim.results.selection import Named
@@ -37,6 +38,7 @@ from netsim.simulate.methods import METHODS
 from netsim.simulate.options import TransientOptions
 from netsim.text.columns import counted
 from netsim.text.errors import Problem
+from netsim.text.syntax import Call
 
 LITTLE, MUCH = 0.01, 0.1
 """Missing parts of the energy turned over: above the first a run warns, above the second one with an error test
@@ -140,6 +142,30 @@ def _shipped(component: Any) -> bool:
     file or as text."""
     file = component.definition.span.file if component.definition.span else "<text>"
     return file.startswith(str(library_folder())) or (file.startswith("<") and file != "<text>")
+
+
+def only_heat_rests(network: Network) -> bool:
+    """Whether everything with a memory stores what flows in as it is (heat, the enthalpy of a gas: domains whose power
+    is a flow, without an across), and no source follows a signal. Nothing resists a change of such flows, so that no
+    energy swings between two stores: what goes back and forth has been sent by a source, and is forgotten."""
+    follows = (signals_in(b.value, i.frame) for i in network.instances for b in i.text.bindings)
+    return not any(any(each) for each in follows) and not any(
+        component.is_signal(t) or _has_inertia(component.domain(t))
+        for component in {id(i.component): i.component for i in network.instances}.values()
+        if any(term.function == "der" for term in _calls(component))
+        for t in component.terminals
+    )
+
+
+def _calls(component: Any) -> Iterator[Call]:
+    d = component.definition
+    for expr in (*(each for e in d.equations for each in (e.left, e.right)), *(let.value for let in d.lets)):
+        yield from terms_in(expr, Call)
+
+
+def _has_inertia(domain: Any) -> bool:
+    across = {quantity.name for quantity in domain.across}
+    return domain.power is None or any(plain_name(name) in across for name in names_in(domain.power))
 
 
 def accumulated_errors(options: TransientOptions, turnover: Any, free: int, differentiated: int) -> Any:

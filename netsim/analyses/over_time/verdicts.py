@@ -12,6 +12,7 @@ from netsim.simulate.judgement import (
     accumulated_errors,
     added_up_verdict,
     energy_verdict,
+    only_heat_rests,
     reading_verdict,
     step_verdicts,
 )
@@ -46,7 +47,9 @@ def verdicts_of_steps(run: Running, finished: bool = True) -> tuple[list[Problem
 
 def errors_added_up(run: Running) -> float:
     """What the errors of its steps may have added up to, in units of rtol."""
-    return float(accumulated_errors(run.options, run.turnover, run.free, run.machine.system.layout.nq))
+    system = run.machine.system
+    free = run.free if system.layout.nk or not only_heat_rests(system.network) else 0
+    return float(accumulated_errors(run.options, run.turnover, free, system.layout.nq))
 
 
 def _energy_verdict(run: Running) -> Problem | None:
