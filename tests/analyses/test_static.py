@@ -488,3 +488,35 @@ r0 resistor (c, ground) R = 1 MOhm
     limited, *others = attributes["homotopy"].split("; ")
     assert limited.startswith("limited Newton failed") and int(limited.split("(")[1].split()[0]) < 110
     assert "converged" in others[-1] and v == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_source_into_what_does_not_yield_yet(size):
+    """A current into a capacitor whose clamp conducts from 5 V on: at 0 V nothing in the balance speaks of the potential, and 0 V was
+    a 'stable equilibrium' of any current, in silence; runs from there ended in E501."""
+    text = f"""use electrical
+component clamp (p, n : electrical) "conducts from 5 V on"
+  branch p -> n : v, i
+  i = {size} S*max(v - 5 V, 0)
+end
+i1 current   (a, ground) I = {2 * size} A
+c1 capacitor (a, ground) C = 1 uF
+d1 clamp     (a, ground)
+"""
+    model = netsim.load(text)
+    assert model.static()["a.v"].values[0] == pytest.approx(7.0, rel=1e-12)
+    assert model.transient(stop=1e-3)["a.v"].values == pytest.approx(7.0, rel=1e-9)
+    still = netsim.load(text.replace(f"I = {2 * size} A", "I = 0 A")).static()
+    assert still["a.v"].values[0] == 0.0
+
+
+@pytest.mark.parametrize("flow", [1e-9, 1e-6, 1e-4])
+def test_a_pump_against_a_relief_valve_that_is_tight(flow):
+    """Without leakage it rests where the valve lets the flow through: Q = x Cd A sqrt(2 p/rho) with x = (p - set)/range."""
+    text = f"""use hydraulic
+q1 flow         (a, ground) Q = {flow} m3/s
+v1 volume       (a) V = 1e-3 m3
+rv relief_valve (a, ground) set = 1 MPa, A = 1e-5 m2, leak = 0 m3/s/Pa, rho = 850 kg/m3
+"""
+    p = netsim.load(text).static()["a.p"].values[0]
+    assert (p - 1e6) / 5e5 * 0.62 * 1e-5 * np.sqrt(2 * p / 850) == pytest.approx(flow, rel=1e-6)

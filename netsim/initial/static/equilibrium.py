@@ -82,7 +82,7 @@ def equilibrium(
     search.begins = True
     search.check_from(start)  # a method that follows no motion may have found it
     singular = _null(search)
-    if singular and _ran_off(search, singular, start):
+    if singular and (_is_pushed(search, singular) or _ran_off(search, singular, start)):
         search.g[:] = start
         raise _none_found(search)
     free = _free(search, singular)
@@ -135,6 +135,12 @@ def _free(search: Search, singular: SingularMatrix | None) -> str:
         if singular
         else ""
     )
+
+
+def _is_pushed(search: Search, singular: SingularMatrix) -> bool:
+    """Whether nothing resists at what a source has pushed there: where it ended is the search's own choice."""
+    pushed, free = search.rest.pushed, np.abs(singular.null_columns)
+    return bool(pushed.any() and (free[pushed].max(axis=0) > LARGE * free.max(axis=0)).any())
 
 
 def _ran_off(search: Search, singular: SingularMatrix, start: Array) -> bool:

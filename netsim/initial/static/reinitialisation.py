@@ -50,7 +50,8 @@ def reinitialise(machine: Machine, g: Array, differentiated: Array, h: float) ->
     nothing = np.zeros(machine.system.n, bool)
     carried, unit = carried_unknowns(machine, weight)
     held = Held(nothing, nothing, g, np.zeros(0), np.zeros(0))
-    within = EulerEquations(machine, g[layout.y : layout.history], nothing, held, weight, carried, unit, 1.0 / h)
+    start = g[layout.y : layout.history]
+    within = EulerEquations(machine, start, nothing, held, weight, carried, unit, nothing, 1.0 / h)
     with np.errstate(all="ignore"):
         if not limited_newton(Search(within, g, np.where(carried, unit, 0.0)), free=0):
             return None

@@ -36,7 +36,8 @@ class Rest:
     y] stands in g.
 
     `carried` marks unknowns of nodes with a balance, where conductances or stiffnesses to ground may be added; `unit`
-    is an ordinary size of these.
+    is an ordinary size of these. `pushed`: those whose balance a source puts out of balance where the search begins,
+    though nothing yields to it there (a valve that is closed yet): it has something to say at rest.
     """
 
     machine: Machine
@@ -46,6 +47,7 @@ class Rest:
     weight: Array
     carried: Array
     unit: Array
+    pushed: Array
 
     @property
     def n(self) -> int:
@@ -178,6 +180,8 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     recharted(machine.system, g, all_of_them=True)
     with _without_shares(machine):
         silent = _silent(machine, g, (1.0, 0.0, 0.0))
+        pushed = silent & carried & (step_matrix(machine, g, 1.0, 0.0, 0.0)[0] != 0.0)
+        silent &= ~pushed
         by_differentiated = silent & ~_silent(machine, g, (0.0, 0.0, 1.0))
         by_velocity = silent & ~by_differentiated & ~_silent(machine, g, (0.0, 1.0, 0.0))
         silent &= ~(by_differentiated | by_velocity | carried)  # inertia alone holds nothing
@@ -186,7 +190,7 @@ def at_rest(machine: Machine, g: Array, size: float) -> Rest:
     held = Held(
         by_velocity, by_acceleration, g.copy(), np.zeros(machine.system.pattern.nnz), np.zeros(machine.system.n)
     )
-    rest = Rest(machine, g[places].copy(), by_differentiated, held, weight, carried, unit)
+    rest = Rest(machine, g[places].copy(), by_differentiated, held, weight, carried, unit, pushed)
     missed = step_matrix(machine, g, 1.0, 0.0, 0.0)
     held.rates = rest._rates(g, missed[1])
     moving = np.flatnonzero(held.rows & (np.abs(missed[0]) > 1e-12))
