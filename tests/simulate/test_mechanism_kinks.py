@@ -5,33 +5,29 @@ import pytest
 
 import netsim
 
-BARS = """
+STOP = """
 use planar
 use rotational
 component angle_stop (p : rotational) "springs beyond 0.3 and -0.2 rad"
+  param  c : N.m/rad > 0
   branch p -> ground : phi, w, t
-  t = 30 N.m/rad*(max(phi - 0.3, 0) - max(-0.2 - phi, 0))
+  t = c*(max(phi - 0.3, 0) - max(-0.2 - phi, 0))
 end
 world gravity = [0, -9.81, 0] m/s2
+"""
+BARS = f"""{STOP}
 b1 planar_body (a) m = 1 kg, I = 0.02 kg.m2, at = [0, -0.5] m
 j1 planar_revolute_driven (ground, a, f1) at = [0, 0] m
 b2 planar_body (c) m = 1 kg, I = 0.02 kg.m2, at = [0, -1.5] m
 j2 planar_revolute_driven (a, c, f2) at = [0, -1] m
-k1 angle_stop (f1)
-k2 angle_stop (f2)
-start a.phi = {start} rad
+k1 angle_stop (f1) c = 30 N.m/rad
+k2 angle_stop (f2) c = 30 N.m/rad
+start a.phi = {{start}} rad
 save a.phi, c.phi, a.w
 """
 
 
-FOUR_BAR = """
-use planar
-use rotational
-component crank_stop (p : rotational) "springs beyond 0.3 and -0.2 rad"
-  branch p -> ground : phi, w, t
-  t = 200 N.m/rad*(max(phi - 0.3, 0) - max(-0.2 - phi, 0))
-end
-world gravity = [0, -9.81, 0] m/s2
+FOUR_BAR = f"""{STOP}
 b1 planar_body (a) m = 1 kg, I = 0.02 kg.m2, at = [0, 0.25] m
 b2 planar_body (c) m = 2 kg, I = 0.1 kg.m2, at = [0.5, 0.5] m
 b3 planar_body (e) m = 1 kg, I = 0.02 kg.m2, at = [1, 0.25] m
@@ -39,8 +35,8 @@ j1 planar_revolute_driven (ground, a, f1) at = [0, 0] m
 j2 planar_revolute (a, c) at = [0, 0.5] m
 j3 planar_revolute (c, e) at = [1, 0.5] m
 j4 planar_revolute (e, ground) at = [1, 0] m
-k1 crank_stop (f1)
-start a.w = {start} rad/s
+k1 angle_stop (f1) c = 200 N.m/rad
+start a.w = {{start}} rad/s
 save a.phi, a.w
 """
 

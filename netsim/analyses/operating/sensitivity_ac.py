@@ -16,16 +16,14 @@ from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, NAMES, Kind, items_of
 from netsim.analyses.signals import ac
 from netsim.analyses.signals.ac import AcOptions, chosen_inputs, finder_of, response_signals, sweep_frequencies
-from netsim.analyses.signals.inputs import STENCILS, STEP, inputs_of, parameter
+from netsim.analyses.signals.inputs import STEP, by_differences, derivative_signal, inputs_of, parameter
 from netsim.analyses.signals.points import linearised_at
 from netsim.analyses.signals.states.growth import growth_note
 from netsim.network.network import parameter_names
 from netsim.results.samples import Samples, Signal
-from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, SimulationError, nearest
 from netsim.text.expressions.from_python import expressions_given
 from netsim.text.syntax import Expr
-from netsim.text.units import parse_unit
 
 Array = np.ndarray
 OPTIONS: dict[str, Kind] = {name: kind for name, kind in ac.OPTIONS.items() if name != "family"} | {
@@ -68,11 +66,9 @@ def run(task: Task, options: SensitivityAcOptions) -> Samples:
     frequencies, found = sweep_frequencies(lin, inputs, response.grid, response.amplitudes)
     of = list(response_signals(lin, inputs, response))
     signals, columns = list(of), [found.reshape(len(frequencies), -1)]
-    for name, signal, derivatives in _derivatives(task, options, frequencies):
+    for signal, derivatives in _derivatives(task, options, frequencies):
         columns.append(derivatives)
-        unit = parse_unit(signal.unit).dimension
-        ratios = [unit_of(parse_unit(each.unit).dimension / unit) for each in of]
-        signals += [Signal(f"d({each.name})/d({name})", ratio) for each, ratio in zip(of, ratios)]
+        signals += [derivative_signal(each, signal) for each in of]
     attributes = {
         "inputs": ", ".join(signal.name for signal in inputs.signals),
         "unknowns": lin.n,
@@ -84,13 +80,13 @@ def run(task: Task, options: SensitivityAcOptions) -> Samples:
     )  # fmt: skip
 
 
-def _derivatives(task: Task, options: SensitivityAcOptions, frequencies: Array) -> Iterator[tuple[str, Signal, Array]]:
-    """Of each parameter its name, its unit and the derivatives (frequencies, responses); what is no number or cannot be
+def _derivatives(task: Task, options: SensitivityAcOptions, frequencies: Array) -> Iterator[tuple[Signal, Array]]:
+    """Of each parameter its name and unit, and the derivatives (frequencies, responses); what is no number or cannot be
     moved is left out, unless it is asked for: then it raises `InputError`."""
     for name in options.by or parameter_names(task.network):
         try:
             signal, value = parameter(task.values, name)
-            yield name, signal, _derivative(task, options, frequencies, name, value)
+            yield signal, _derivative(task, options, frequencies, name, value)
         except InputError:
             if options.by:
                 raise
@@ -98,17 +94,12 @@ def _derivatives(task: Task, options: SensitivityAcOptions, frequencies: Array) 
 
 def _derivative(task: Task, options: SensitivityAcOptions, frequencies: Array, name: str, value: float) -> Array:
     step = STEP * abs(value) or _step_from_zero(task, options, frequencies, name)
-    refused: InputError | None = None
-    for shares, weights in STENCILS:
-        try:
-            moved = [task.under({name: value + k * step}) for k in shares]
-            found = [_responses(each, options, frequencies) for each in moved]
-        except InputError as wrong:
-            refused = refused or wrong
-            continue
-        return np.asarray(sum(w / step * each for w, each in zip(weights, found)))
-    assert refused is not None
-    raise refused
+
+    def changed(values: Array, weights: Array) -> Array:
+        moved = [task.under({name: float(each)}) for each in values]
+        return np.asarray(sum(w * _responses(each, options, frequencies) for w, each in zip(weights, moved)))
+
+    return by_differences(value, step, changed)
 
 
 def _step_from_zero(task: Task, options: SensitivityAcOptions, frequencies: Array, name: str) -> float:

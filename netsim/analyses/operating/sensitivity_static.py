@@ -16,7 +16,15 @@ from scipy.sparse.linalg import splu
 
 from netsim.analyses.analysis import Analysis, OptionSource, Task
 from netsim.analyses.option_values import EXPRESSION, NAMES, Kind, items_of
-from netsim.analyses.signals.inputs import STENCILS, STEP, by_parameter, inputs_of, parameter, source_inputs
+from netsim.analyses.signals.inputs import (
+    STEP,
+    by_differences,
+    by_parameter,
+    derivative_signal,
+    inputs_of,
+    parameter,
+    source_inputs,
+)
 from netsim.analyses.signals.linearised import Linearised, at_zero, shown_at
 from netsim.analyses.signals.points import linearised_at
 from netsim.equations.batches import Batch
@@ -28,12 +36,10 @@ from netsim.network.network import parameter_names
 from netsim.network.signals import Reading
 from netsim.results.samples import PARAMETER_VALUES, Samples, Signal
 from netsim.results.selection import Selection
-from netsim.results.series import unit_of
 from netsim.structure.orders import all_equation_numbers
 from netsim.text.errors import InputError, Problem, SimulationError
 from netsim.text.expressions.from_python import expressions_given
 from netsim.text.syntax import Expr
-from netsim.text.units import parse_unit
 
 Array = np.ndarray
 OPTIONS: dict[str, Kind] = {"of": EXPRESSION, "to": NAMES}
@@ -66,10 +72,9 @@ def run(task: Task, options: SensitivityOptions) -> Samples:
     found = dict(at_rest.derivatives(options.to or at_rest.everything(), bool(options.to)))
     values = shown_at(lin.machine, lin.g, selection)
     columns = [*zip(lin.signals, values.tolist())]
-    for name, (signal, _, derivatives) in found.items():
+    for signal, _, derivatives in found.values():
         for of, derivative in zip(lin.signals, derivatives.tolist()):
-            ratio = parse_unit(of.unit).dimension / parse_unit(signal.unit).dimension
-            columns.append((Signal(f"d({of.name})/d({name})", unit_of(ratio)), derivative))
+            columns.append((derivative_signal(of, signal), derivative))
     attributes = {
         "parameters": ", ".join(found),
         PARAMETER_VALUES: ", ".join(repr(value) for _, value, _ in found.values()),
@@ -133,17 +138,12 @@ class LinearisedAtRest:
         owner = self._owners.get(name.rpartition(".")[0])
         if owner is None or self._is_shown(*owner):
             return by_parameter(self.lin, self.task, self.selection, name, value)
-        (batch, k), step = owner, STEP * (abs(value) or 1.0)
-        refused: InputError | None = None
-        for shares, weights in STENCILS:
-            try:
-                columns = moved_parameters(batch, k, self.task.values, name, value + step * np.array(shares))
-            except InputError as wrong:
-                refused = refused or wrong
-                continue
-            return self._of_element(batch, k, columns, np.array(weights) / step)
-        assert refused is not None
-        raise refused
+        batch, k = owner
+
+        def changed(values: Array, weights: Array) -> Array:
+            return self._of_element(batch, k, moved_parameters(batch, k, self.task.values, name, values), weights)
+
+        return by_differences(value, STEP * (abs(value) or 1.0), changed)
 
     def _of_element(self, batch: Batch, k: int, columns: Array, weights: Array) -> Array:
         system, g = self.lin.machine.system, self.lin.g

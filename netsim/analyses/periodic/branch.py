@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.shooting import PeriodMap, end_after, moved_start, period_map
-from netsim.analyses.periodic.states import States, point_at, sizes_in_run
+from netsim.analyses.periodic.shooting import PeriodMap, end_after, fitting_states, moved_start, period_map
+from netsim.analyses.periodic.states import States, point_at
 from netsim.analyses.signals.points import Point
 from netsim.equations.machine import Machine
 from netsim.results.selection import Selection
@@ -28,8 +28,6 @@ ASIDE = 1e-5
 """How far the parameter is moved for a difference, as a share of its range."""
 FAR = 2.0
 """Corrections, in sizes, above which a point is not looked for any longer."""
-GROWN = 4.0
-"""States that have grown so much are told in new sizes."""
 LEAST = 0.1
 """A step that leaves less of a free oscillation's period leads nowhere."""
 
@@ -105,10 +103,10 @@ class Branch:
     def _in_sizes(self) -> bool:
         """The states in the sizes that they have got to: a branch may begin where nothing moves. False where the period
         cannot be followed in them."""
-        grown = sizes_in_run(self.here.found.run, self.states)
-        if np.all(grown <= GROWN * self.states.sizes):
+        grown = fitting_states(self.here, True)  # those of an amplitude that comes near 0 again stay
+        if grown is None:
             return True
-        self.states = replace(self.states, sizes=np.maximum(grown, self.states.sizes))
+        self.states = grown
         self.moved, self.by_value = (self.here.start, self.here.period), None
         try:
             self._run()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netsim.analyses.periodic.states import Directions, States, directions, names_of_discretes, point_at, sizes_in_run
+from netsim.analyses.periodic.states import Directions, States, directions, names_of_discretes, point_at, sizes_of
 from netsim.analyses.sensitivity.forward import Forward, follow, traced_run
 from netsim.analyses.sensitivity.varied import direction
 from netsim.analyses.signals.points import Point
@@ -230,7 +230,7 @@ def orbit(
             return here, count
         here, tried = _improved(here, step, change, options, selection)
         count, before = count + tried, size
-        if fitting := _fitting(here, free):
+        if fitting := fitting_states(here, free):
             here, count, before = period_map(here.start, here.period, options, selection, fitting), count + 1, np.inf
     raise _not_found(here, free, here.period < BRIEF * period, found is None, count)
 
@@ -300,13 +300,14 @@ def _check_turns(lap: PeriodMap) -> None:
         raise SimulationError(Problem("E449", message, hint="what winds up (a spring) has no periodic state"))
 
 
-def _fitting(lap: PeriodMap, free: bool) -> States | None:
+def fitting_states(lap: PeriodMap, free: bool) -> States | None:
     """The states with sizes as they are on this period, where those that were known are far from them.
 
     Those of a free oscillation only grow, for it comes to rest where they shrink, and those of held numbers, which may
     be 0 for a period."""
     states, layout = lap.states, lap.start.machine.system.layout
-    sizes = sizes_in_run(lap.found.run, states)
+    run = lap.found.run
+    sizes = sizes_of(run, run.traced[:, :, 1:].reshape(-1, layout.size), states.places)
     grow = slice(0 if free else 2 * layout.nk + layout.nq, None)
     sizes[grow] = np.maximum(sizes, states.sizes)[grow]
     apart = (sizes > FITS * states.sizes) | (states.sizes > FITS * sizes)

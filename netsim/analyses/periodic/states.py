@@ -98,11 +98,6 @@ def sizes_of(run: Running, rows: Array, places: Array) -> Array:
     return np.concatenate([scale[: 2 * nk], np.maximum(ordinary, 1e-300), np.maximum(largest, 1e-300)])
 
 
-def sizes_in_run(run: Running, states: States) -> Array:
-    """The same of states that are known, in a run that has kept all unknowns."""
-    return sizes_of(run, run.traced[:, :, 1:].reshape(-1, run.machine.system.layout.size), states.places)
-
-
 def _kinds_of_held(system: System) -> dict[int, tuple[str, str]]:
     """Element and unit of each discrete, by number; '' for what a hidden one remembers. Those of a kind are measured by
     the largest of them, since a part of a harmonic may be nothing but rounding."""

@@ -191,8 +191,7 @@ def refine_frequencies(
     any), are plain between two of them."""
     frequencies = _near_poles(lin, frequencies)
     found = at(frequencies)
-    first = curves(found)
-    rounding = np.zeros((len(first), first.shape[1]), bool)
+    rounding = np.zeros_like(curves(found), bool)
     for turn in range(1, ROUNDS + 1):
         middles = np.sqrt(frequencies[1:] * frequencies[:-1])[_bent(frequencies, curves(found), rounding)]
         middles = np.setdiff1d(middles, frequencies)

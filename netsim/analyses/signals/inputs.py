@@ -1,7 +1,7 @@
 """Inputs of a linearised network: what a source or a component reads (`src.v`, or `src` where it reads one number), and
 parameters (`r1.R`, `supply`); by each, the columns of W(s) and D(s)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from netsim.results.samples import Signal
 from netsim.results.selection import Selection
 from netsim.results.series import unit_of
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.units import NO_DIMENSION
+from netsim.text.units import NO_DIMENSION, parse_unit
 
 Array = np.ndarray
 STEP = 1e-4
@@ -136,18 +136,32 @@ def _of_parameter(lin: Linearised, task: Task, selection: Selection, name: str, 
 def by_parameter(lin: Linearised, task: Task, selection: Selection, name: str, value: float) -> Array:
     """What residuals, definitions and signals at the point change by with a parameter; raises `InputError` where it
     cannot be moved."""
-    step = STEP * (abs(value) or 1.0)
+
+    def changed(values: Array, weights: Array) -> Array:
+        moved = [task.under({name: float(each)}).values for each in values]
+        machines = [build_machine(lin.machine.system, each, lin.machine.earlier) for each in moved]
+        return np.asarray(sum(w * _all(lin, m, selection) for w, m in zip(weights, machines)))
+
+    return by_differences(value, STEP * (abs(value) or 1.0), changed)
+
+
+def by_differences(value: float, step: float, changed: Callable[[Array, Array], Array]) -> Array:
+    """What something changes by with a parameter of this value: `changed(values, weights)` is its weighted sum at moved
+    values. Raises the first `InputError` where none of the stencils may be taken: all leave the parameter's bounds."""
     refused: InputError | None = None
     for shares, weights in STENCILS:
         try:
-            moved = [task.under({name: value + k * step}).values for k in shares]
-            machines = [build_machine(lin.machine.system, each, lin.machine.earlier) for each in moved]
+            return changed(value + step * np.array(shares), np.array(weights) / step)
         except InputError as wrong:
             refused = refused or wrong
-            continue
-        return np.asarray(sum(w / step * _all(lin, m, selection) for w, m in zip(weights, machines)))
     assert refused is not None
     raise refused
+
+
+def derivative_signal(of: Signal, by: Signal) -> Signal:
+    """That of the derivative of a signal by a parameter or an input."""
+    ratio = parse_unit(of.unit).dimension / parse_unit(by.unit).dimension
+    return Signal(f"d({of.name})/d({by.name})", unit_of(ratio))
 
 
 def _all(lin: Linearised, machine: Machine, selection: Selection) -> Array:

@@ -78,42 +78,23 @@ def check(options: Mapping[str, Any], line: OptionSource) -> NoiseOptions:
 
 def run(task: Task, options: NoiseOptions) -> Samples:
     """Root densities over frequency; totals and what the network measures of them as figures."""
-    spectra, given = list[_Spectrum](), options.grid
+    spectra, given = list[Samples](), options.grid
     for words, each in tasks(task, options.family):
         spectra.append(_spectrum(each, options, given, words))
-        given = FrequencyGrid(spectra[-1].frequencies, False)
-    first = spectra[0]
-    return Samples(
-        "", first.frequencies, tuple(signal for each in spectra for signal in each.signals),
-        np.hstack([np.sqrt(each.densities) for each in spectra]),
-        attributes={
-            "output": first.output, "input": first.input, "unknowns": first.unknowns,
-            "notes": "; ".join(dict.fromkeys(filter(None, (each.notes for each in spectra)))),
-        },
-        origin=first.origin, axis="frequency", about=tuple(each.about for each in spectra),
+        given = FrequencyGrid(spectra[-1].time, False)
+    notes = dict.fromkeys(filter(None, (each.attributes["notes"] for each in spectra)))
+    return replace(
+        spectra[0], signals=tuple(signal for each in spectra for signal in each.signals),
+        values=np.hstack([each.values for each in spectra]),
+        attributes={**spectra[0].attributes, "notes": "; ".join(notes)},
+        about=tuple(point for each in spectra for point in each.about),
         figures=tuple(figure for each in spectra for figure in each.figures),
         broken=tuple(problem for each in spectra for problem in each.broken),
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Spectrum:
-    """The densities of one member of a family (frequencies, signals), its figures, and what is told of it."""
-
-    frequencies: Array
-    densities: Array
-    signals: list[Signal]
-    figures: list[Figure]
-    broken: tuple[Problem, ...]
-    output: str
-    input: str
-    unknowns: int
-    notes: str
-    about: tuple[Any, Samples]
-    origin: Array
-
-
-def _spectrum(task: Task, options: NoiseOptions, grid: FrequencyGrid, words: str) -> _Spectrum:
+def _spectrum(task: Task, options: NoiseOptions, grid: FrequencyGrid, words: str) -> Samples:
+    """That of one member of a family, with these words behind its names."""
     asked = replace(task, saves=[options.output], plots=[])
     ((lin, selection, point),) = linearised_at(asked, options.where.at)
     if len(lin.signals) != 1:
@@ -151,13 +132,17 @@ def _spectrum(task: Task, options: NoiseOptions, grid: FrequencyGrid, words: str
         Figure(signal.name, float(np.sqrt(total)), signal.unit.removesuffix("/Hz^0.5"), "effective")
         for signal, total in zip(signals, totals)
     ]
-    return _Spectrum(
-        frequencies, found, [replace(s, name=s.name + words) for s in signals],
-        [replace(f, name=f.name + words) for f in (*figures, *measured)],
-        tuple(replace(problem, message=problem.message + words) for problem in broken), output.name,
-        source.name if source else "", lin.n,
-        "; ".join(filter(None, (growth_note(lin, UNSTEADY, words), _silent_note(lin), lost))),
-        point.about(words), point.g,
+    attributes = {
+        "output": output.name,
+        "input": source.name if source else "",
+        "unknowns": lin.n,
+        "notes": "; ".join(filter(None, (growth_note(lin, UNSTEADY, words), _silent_note(lin), lost))),
+    }
+    return Samples(
+        "", frequencies, tuple(replace(s, name=s.name + words) for s in signals), np.sqrt(found),
+        attributes=attributes, origin=point.g, axis="frequency", about=(point.about(words),),
+        figures=tuple(replace(f, name=f.name + words) for f in (*figures, *measured)),
+        broken=tuple(replace(problem, message=problem.message + words) for problem in broken),
     )  # fmt: skip
 
 

@@ -27,6 +27,11 @@ def calls_in(expr: Any) -> Iterator[Call]:
                 yield from calls_in(each[1] if isinstance(each, tuple) and len(each) == 2 else each)
 
 
+def subject_of_expression(expr: Any) -> str:
+    """Of what an expression speaks itself."""
+    return next((SUBJECTS[call.function] for call in calls_in(expr)), TIME)
+
+
 def subject_of(statement: Any, network: Network) -> str:
     """Of what a statement speaks, itself or by other figures."""
     return next((SUBJECTS[call.function] for call in _calls(statement, network)), TIME)

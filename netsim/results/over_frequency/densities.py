@@ -12,14 +12,14 @@ from functools import partial
 
 import numpy as np
 
-from netsim.text.errors import InputError, Problem, SimulationError
+from netsim.results.over_frequency.figures import require_within
+from netsim.text.errors import InputError, Problem
 from netsim.text.expressions.show import show_expression
 from netsim.text.expressions.typed import Scope, Typed, quantity_of
 from netsim.text.syntax import Call
 from netsim.text.units import HERTZ, Dimension
 
 Array = np.ndarray
-MISSING = "E513"
 LEAST_EXPONENT = 1e-6
 """Below this an exponent of -1 + x integrates to a logarithm."""
 EXACT, HALVINGS = 1e-8, 60
@@ -57,7 +57,7 @@ def _density(known: Mapping[str, Noise], frequency: Array, call: Call, scope: Sc
     if len(call.arguments) < 2:
         return Typed(np.sqrt(noise.density(frequency)), dimension)
     wanted = float(quantity_of(call.arguments[1], scope, HERTZ).value)
-    _within(noise, wanted, call)
+    require_within(wanted, noise.frequencies, call)
     return Typed(float(np.sqrt(noise.density(np.array([wanted]))[0])), dimension)
 
 
@@ -66,7 +66,7 @@ def _effective(known: Mapping[str, Noise], call: Call, scope: Scope) -> Typed:
     ends = {"from": float(noise.frequencies[0]), "to": float(noise.frequencies[-1])}
     for word, value in call.keywords:
         ends[word] = float(quantity_of(value, scope, HERTZ).value)
-        _within(noise, ends[word], call)
+        require_within(ends[word], noise.frequencies, call)
     first, last = ends["from"], ends["to"]
     if not first < last:
         raise InputError(Problem("E207", f"the band from {first:g} Hz to {last:g} Hz is empty", call.span))
@@ -82,13 +82,6 @@ def _noise(known: Mapping[str, Noise], call: Call, most: int, words: tuple[str, 
         takes = {"density": "a signal, and perhaps a frequency", "effective": "a signal, and from and to"}
         raise InputError(Problem("E207", f"{call.function}() takes {takes[call.function]}", call.span))
     return known[show_expression(call.arguments[0])]
-
-
-def _within(noise: Noise, wanted: float, call: Call) -> None:
-    first, last = noise.frequencies[[0, -1]]
-    if not first * (1 - 1e-9) <= wanted <= last * (1 + 1e-9):
-        message = f"{wanted:g} Hz is outside the run, from {first:g} Hz to {last:g} Hz"
-        raise SimulationError(Problem(MISSING, message, call.span))
 
 
 def integrals(frequencies: Array, densities: Array, at: Callable[..., Array], whole: Array) -> Array:

@@ -154,14 +154,20 @@ def _series(name: str, frequency: Array, looked: list[float], call: Call, scope:
         return Typed(gain, found.dimension) if name == "gain" else Typed(20 * np.log10(gain))
     curve, dimension = _curve(call, frequency, scope, 2)
     x = np.log(float(quantity_of(call.arguments[1], scope, HERTZ).value))
-    if not curve.x[0] - 1e-9 <= x <= curve.x[-1] + 1e-9:
-        message = f"{np.exp(x):g} Hz is outside the run, from {frequency[0]:g} Hz to {frequency[-1]:g} Hz"
-        raise SimulationError(Problem(MISSING, message, call.span))
+    require_within(float(np.exp(x)), frequency, call)
     looked.append(float(np.exp(x)))
     if name == "phase":
         return Typed(float(curve.phase(x)), ANGLE)
     gain = float(np.exp(curve.gain(x)))
     return Typed(gain, dimension) if name == "gain" else Typed(20 * np.log10(gain))
+
+
+def require_within(wanted: float, frequency: Array, call: Call) -> None:
+    """Raises `SimulationError` (E513) for a frequency outside the run."""
+    first, last = frequency[[0, -1]]
+    if not first * (1 - 1e-9) <= wanted <= last * (1 + 1e-9):
+        message = f"{wanted:g} Hz is outside the run, from {first:g} Hz to {last:g} Hz"
+        raise SimulationError(Problem(MISSING, message, call.span))
 
 
 def _curve(call: Call, frequency: Array, scope: Scope, count: int) -> tuple[Curve, Dimension | None]:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netsim.results.measuring.subjects import NOISE, calls_in
-from netsim.results.over_frequency import densities
+from netsim.results.measuring.subjects import NOISE, subject_of_expression
 from netsim.results.over_frequency.curves import COLOURS, DASHES, STYLE, expression_series, legend_above, pretty
 from netsim.results.over_frequency.members import members
 from netsim.results.samples import Samples
@@ -58,7 +57,7 @@ def drawn(runs: Sequence[Samples], plots: Iterable[Plot], parameters: Scope | No
 
 
 def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None) -> Iterator[tuple[str, list[Curve]]]:
-    noises = any(call.function in densities.NAMES for line in plots for expr in line.signals for call in calls_in(expr))
+    noises = any(subject_of_expression(expr) == NOISE for line in plots for expr in line.signals)
     if not plots or (not noises and all(run.attributes["analysis"] == NOISE for run in runs)):
         units = dict.fromkeys(s.unit for run in runs for s in run.signals)
         for unit in units:
@@ -86,7 +85,7 @@ def _panels(runs: Sequence[Samples], plots: list[Plot], parameters: Scope | None
 def _members(runs: Sequence[Samples], expr: Expr) -> Iterator[tuple[int, str, Samples]]:
     """Number, words and signals of what an expression speaks of in each run: the responses to one of several inputs, of
     one member of a family, or noise."""
-    noise = any(call.function in densities.NAMES for call in calls_in(expr))
+    noise = subject_of_expression(expr) == NOISE
     for k, run in enumerate(runs):
         if noise == (run.attributes["analysis"] == NOISE):
             for words, columns in members([signal.name for signal in run.signals]).items():

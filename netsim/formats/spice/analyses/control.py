@@ -10,7 +10,7 @@ from netsim.formats.spice.analyses.operating import LINES as AT_REST
 from netsim.formats.spice.analyses.operating import at_rest
 from netsim.formats.spice.analyses.other_lines import other_line
 from netsim.formats.spice.analyses.small_signals import LINES as SMALL_SIGNALS
-from netsim.formats.spice.analyses.small_signals import PROBE, printed, small_signal
+from netsim.formats.spice.analyses.small_signals import PROBE, printed, quantity, small_signal
 from netsim.formats.spice.analyses.sweeps import Steps, characteristics, steps_of, swept_unit
 from netsim.formats.spice.cards import Card, Report
 from netsim.formats.spice.circuit import GROUNDS, Circuit
@@ -240,7 +240,7 @@ def _signals(card: Card, scope: Scope) -> Iterator[Expr]:
             report = scope.circuit.report
             report.notes += [replace(p, code="N130", message=f"{p.message}: it is not saved") for p in error.problems]
             continue
-        yield found.left if getattr(found, "op", "") == "/" else found  # type: ignore[union-attr]
+        yield quantity(found)
     left = _KNOWN.sub(" ", _PROBE.sub(" ", rest)).replace(",", " ").split()
     for each in left:
         start = card.text.find(each, card.tokens[0].end)

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator
 
 from netsim.formats.spice.analyses.operating import PROBE
+from netsim.formats.spice.analyses.small_signals import quantity
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.circuit import word
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem
 from netsim.text.spelling import new_name
-from netsim.text.syntax import Binary, Call, Measure, Number
+from netsim.text.syntax import Call, Measure, Number
 
 HARMONICS = 9
 """As many as ngspice gives unless `nfreqs` says another number."""
@@ -32,8 +33,7 @@ def harmonics(card: Card, scope: Scope) -> Iterator[Measure]:
         return scope.circuit.report.note("'.four' is ignored: there is no .tran", card.span())
     frequency = scope.value(card, tokens[0], "Hz")
     for match in probes:
-        found = expression(card, match[0], match.start(), scope)
-        signal = found.left if isinstance(found, Binary) and found.op == "/" else found
+        signal = quantity(expression(card, match[0], match.start(), scope))
         name = word(re.sub(r"\W+", "_", match[0].lower()).strip("_"))
         functions = [(f"{name}_0", "harmonic", 0)]
         for n in range(1, HARMONICS + 1):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from netsim.formats.spice.analyses.small_signals import DENSITY, NOISE, TOTAL, noises_of
+from netsim.formats.spice.analyses.small_signals import DENSITY, NOISE, TOTAL, noises_of, quantity
 from netsim.formats.spice.blocks import Function
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.circuit import word
@@ -270,9 +270,7 @@ class _Line:
         letter, kind = piece.text[0].lower(), piece.text[1 : piece.text.index("(")].lower()
         function, own = RESPONSES[kind or "r"]
         text = letter + piece.text[1 + len(kind) :]
-        found = expression(self.card, text, piece.start, self.figures)
-        unit = {"v": "V", "i": "A"}[letter]
-        signal = found.left if isinstance(found, Binary) and found.op == "/" else found
+        signal, unit = quantity(expression(self.card, text, piece.start, self.figures)), {"v": "V", "i": "A"}[letter]
         return self.call(function, signal), unit if own is None else own
 
     def call(self, function: str, *arguments: Expr, **keywords: Expr) -> Call:

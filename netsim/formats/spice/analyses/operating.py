@@ -8,12 +8,12 @@
 import re
 from collections.abc import Iterator
 
-from netsim.formats.spice.analyses.small_signals import INPUT, driven_together
+from netsim.formats.spice.analyses.small_signals import INPUT, driven_together, quantity
 from netsim.formats.spice.cards import Card
 from netsim.formats.spice.expressions import expression
 from netsim.formats.spice.scopes import Scope
 from netsim.text.errors import InputError, Problem, nearest
-from netsim.text.syntax import Binary, Binding, Expr, Name, Number, Part, Run
+from netsim.text.syntax import Binding, Name, Part, Run
 
 LINES = (".tf", ".sens")
 USAGE = {
@@ -28,7 +28,7 @@ def at_rest(card: Card, scope: Scope) -> Iterator[Run]:
     span, match = card.span(), PROBE.search(card.text)
     if match is None:
         raise InputError(Problem("E131", f"'{card.word}' is written {USAGE[card.word]}", span))
-    output = _signal(expression(card, match[0], match.start(), scope))
+    output = quantity(expression(card, match[0], match.start(), scope))
     rest = [token for token in card.tokens if token.start >= match.end()]
     if card.word == ".sens":
         if rest and rest[0].text == "ac":
@@ -47,11 +47,3 @@ def at_rest(card: Card, scope: Scope) -> Iterator[Run]:
         raise InputError(Problem("E133", f"'{source.text}' is no source", card.at(source), hint=hint))
     name = Name((Part(scope.elements[source.text]), Part(INPUT[source.text[0]])), span=card.at(source))
     yield Run("transfer", (Binding("input", name, span=span), Binding("output", output, span=span)), span=span)
-
-
-def _signal(found: Expr) -> Expr:
-    """Without the division by its unit."""
-    match found:
-        case Binary("/", signal, Number(1.0, "V" | "A")):
-            return signal
-    return found
