@@ -17,7 +17,7 @@ from netsim.equations.machine import Machine
 from netsim.library.component import SECOND
 from netsim.network.network import Network
 from netsim.results.measuring.record import MISSING, Record
-from netsim.results.measuring.subjects import NOISE, RESPONSES, noises_of, subject_of
+from netsim.results.measuring.subjects import NOISE, RESPONSES, TIME, noises_of, subject_of
 from netsim.results.over_frequency.densities import Noise
 from netsim.results.over_frequency.members import members
 from netsim.results.samples import Figure, Samples
@@ -124,13 +124,15 @@ def _over_curve(machine: Machine, over: Array, values: Mapping[str, Array], unit
 def check_measures(machine: Machine, network: Network, over_time: bool = True) -> None:
     """Try measures and assertions on made-up signals, `over_time` where a run of the netlist goes along it. Raises
     `InputError` for what they say wrong; what is not found means nothing here."""
-    if network.measures or network.asserts:
-        time = np.linspace(0.0, 1.0, 3)
-        names = dimensions_measured(machine, network)
-        series = {name: 1 + time + i for i, name in enumerate(names)}
+    subjects = {subject_of(statement, network) for statement in (*network.measures, *network.asserts)}
+    time = np.linspace(0.0, 1.0, 3)
+    series = {name: 1 + time + i for i, name in enumerate(dimensions_measured(machine, network))} if subjects else {}
+    if TIME in subjects:
         _taken(_record(machine, time, series, axis=SECOND if over_time else None))
+    if RESPONSES in subjects:
         responses = {n: x * np.exp(-9j * time) for n, x in series.items()}
         _taken(_record(machine, 1 + time, responses, axis=HERTZ, subject=RESPONSES))
+    if NOISE in subjects:
         _taken(_record(machine, 1 + time, {}, axis=HERTZ, subject=NOISE, noises=_made_up(machine, network, series)))
 
 
